@@ -1,0 +1,1 @@
+"""Keep RAG answers faithful to their context."""

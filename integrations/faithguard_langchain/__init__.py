@@ -1,0 +1,1 @@
+"""faithguard for LangChain."""

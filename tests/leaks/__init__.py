@@ -1,0 +1,10 @@
+"""Does an unfaithful answer reach the caller by any way of calling a guarded chain?
+
+One command, one table: `python -m tests.leaks`. The modules, in the order of the data:
+
+    scene    the pool, its passages, one true and one invented answer, a scripted model
+    chains   the shapes a RAG chain comes in
+    ways     the ways to call a runnable, and what the caller then holds
+    cells    one way, one shape, one `on_fail`: three runs and a verdict
+    checks   what a table cannot hold: observers, refusals, concurrency
+"""

@@ -1,0 +1,332 @@
+"""Answer -> claims, without a model.
+
+In: an answer, markdown or plain text, and its question. Out: claims in the order of the
+answer, each with its span there, words that stand alone, and a kind.
+
+    blocks -> sentences -> clauses -> kinds -> claims
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from faithguard.claims._blocks import Block, blocks, cells
+from faithguard.claims._clauses import clauses
+from faithguard.claims._kinds import is_absence, kind_of
+from faithguard.claims._plain import CITATION, has_words, words_of
+from faithguard.claims._sentences import Sentence, sentences
+from faithguard.claims._verbs import has_verb
+from faithguard.types import Claim, Kind
+
+# Words of a title or a lead-in that say nothing about what comes under it.
+_GENERIC_WORDS = (
+    "the a an of and in on for to key main some all answer answers summary overview details "
+    "detail features facts fact points point information info steps step following notes note "
+    "conclusion introduction highlights here is are what i found list other more important also "
+    "response"
+)
+_GENERIC = frozenset(_GENERIC_WORDS.split())
+_HERE = re.compile(r"^(?:here|below|these|the following) (?:is|are) (?=\S)", re.IGNORECASE)
+_ANNOUNCED = re.compile(r"\b(?:as follows|the following|below)\W*$", re.IGNORECASE)
+_COLON = re.compile(r"[:：][^\w:：]*$")
+_PLACE_NUMBER = re.compile(
+    r"^(?:(?:step|section|chapter|part|option|day|phase|question|q|item|no|nr)\.?\s*)?"
+    r"\(?[\dIVX]{1,3}(?:\.\d{1,2}){0,4}[.):]?(?=\s|$)",
+    re.IGNORECASE,
+)
+_FINAL = re.compile(r"[.!?。！？…][^\w.!?。！？…]*$")
+_OPEN_END = re.compile(
+    r"\b(?:following|includes?|are|is|contains?|offers?|provides?|supports?|requires?)$",
+    re.IGNORECASE,
+)
+_YES_NO = re.compile(
+    r"(?:yes|no|yep|nope|ja|nein|s[ií]|oui|non|no|sim|n[aã]o|nee|evet|hayır|はい|いいえ|是的?|不是|否|"
+    r"نعم|لا|हाँ|हां|नहीं|correct|true|false|indeed)",
+    re.IGNORECASE,
+)
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+# A count or a year makes no statement of a title: "Top 5 reasons", "Results of 2024".
+_AMOUNT = re.compile(
+    r"(?!(?:1?\d|20|(?:19|20)\d\d)\b(?![.,]\d))\d+|[€$£¥]|\d\s?(?:%|EUR|USD|GB|MB|TB|km|kg|days?|hours?|"
+    r"weeks?|months?|years?|minutes?)\b|[:=]\s*\d"
+)
+_LONGEST_FRAGMENT = 8
+"""In words."""
+_LONGEST_CJK_FRAGMENT = 12
+"""In characters."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Unit:
+    """A sentence, title or row on its way to claims."""
+
+    start: int
+    end: int
+    source: str
+    words: str
+    block: Block
+    index: int
+    """Of the block."""
+    first: bool
+    """Whether it starts a block or an item."""
+    item: bool
+    """Whether it is, or is part of, an item of a list."""
+    lead: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """A claim without its id."""
+
+    start: int
+    end: int
+    text: str
+    kind: Kind
+    fragment: bool = False
+    """Whether it needs the question to say something."""
+
+
+class LocalClaims:
+    """Split an answer by its markup, its sentences and closed lists of words.
+
+    Needs no model, and gives the same claims each time.
+    """
+
+    @property
+    def name(self) -> str:
+        """`name@version`: part of every report."""
+        return "local-claims@1"
+
+    def extract(self, answer: str, question: str | None = None) -> list[Claim]:
+        """Return the claims of an answer, in its order."""
+        answer = _SURROGATES.sub("\ufffd", answer)  # the sentence splitter takes UTF-8 only
+        found = [claim for unit in _led(list(_units(answer))) for claim in _claims(unit)]
+        if not found and CITATION.fullmatch(answer.strip()):
+            # Where nothing else is said, a number in brackets is no citation.
+            start = len(answer) - len(answer.lstrip())
+            text = answer.strip()
+            found = [
+                _Found(start=start, end=start + len(text), text=text, kind="fact", fragment=True)
+            ]
+        found = _asked(found, (question or "").strip())
+        return [
+            Claim(id=f"c{number}", text=one.text, span=(one.start, one.end), kind=one.kind)
+            for number, one in enumerate(found, 1)
+        ]
+
+    async def aextract(self, answer: str, question: str | None = None) -> list[Claim]:
+        """Do the same without blocking the event loop."""
+        return await asyncio.to_thread(self.extract, answer, question)
+
+
+def _units(answer: str) -> Iterator[_Unit]:
+    """Yield what can be a claim, and titles and lead-ins."""
+    for index, block in enumerate(blocks(answer)):
+        found = (
+            [Sentence(0, len(block.text), False)] if block.kind == "row" else sentences(block.text)
+        )
+        item = block.item
+        for number, sentence in enumerate(found):
+            source = block.text[sentence.start : sentence.end]
+            words = words_of(source)
+            if not has_words(words):
+                continue
+            item = item or sentence.item
+            yield _Unit(
+                start=block.start + sentence.start,
+                end=block.start + sentence.end,
+                source=source,
+                words=words,
+                block=block,
+                index=index,
+                first=number == 0 or sentence.item,
+                item=item,
+            )
+        if block.kind == "code":
+            yield _Unit(
+                start=block.start,
+                end=block.start,
+                source="",
+                words="",
+                block=block,
+                index=index,
+                first=True,
+                item=False,
+            )
+
+
+def _led(units: list[_Unit]) -> Iterator[_Unit]:
+    """Drop titles and lead-ins; hand lead-ins to the units that they lead to."""
+    # The lead-ins in force, with the list depth of their items.
+    leads: list[tuple[int, str]] = []
+    for index, unit in enumerate(units):
+        following = units[index + 1] if index + 1 < len(units) else None
+        depth = _depth(unit)
+        while leads and leads[-1][0] > depth:
+            leads.pop()
+        if unit.block.kind == "code":
+            leads.clear()
+            continue
+        if _is_title(unit, following):
+            leads.clear()
+            continue
+        if following is not None and _leads(unit, following):
+            if _speaks(unit, following):
+                yield unit
+            elif following.block.kind != "code":
+                level = _depth(following)
+                while leads and leads[-1][0] >= max(level, 1):
+                    leads.pop()
+                leads.append((level, _HERE.sub("", unit.words)))
+            continue
+        yield replace(unit, lead=tuple(text for _, text in leads)) if leads else unit
+        if depth == 0:
+            leads.clear()
+
+
+def _speaks(unit: _Unit, following: _Unit) -> bool:
+    """Say whether a lead-in is worth a claim of its own rather than a place before others."""
+    if following.block.kind == "code":
+        return _number(unit.words)
+    announces = _HERE.match(unit.words) or _ANNOUNCED.search(unit.words)
+    return not announces and kind_of(unit.words) not in ("fact", "question", "opinion", "action")
+
+
+def _depth(unit: _Unit) -> int:
+    """Return how deep in lists a unit lies; a row or an item in a paragraph lies in one."""
+    return unit.block.depth + (
+        1 if unit.block.kind == "row" or (unit.item and not unit.block.item) else 0
+    )
+
+
+def _leads(unit: _Unit, following: _Unit) -> bool:
+    """Say whether a unit only leads to the next one: "The plan includes:"."""
+    if unit.block.kind == "row":
+        return False
+    deeper = _depth(following) > _depth(unit)
+    if _COLON.search(unit.words):
+        return (
+            deeper
+            or following.block.kind == "code"
+            or (not has_verb(following.words) and following.block.kind != "heading")
+        )
+    if not deeper or following.index == unit.index or _FINAL.search(unit.words):
+        return False
+    if any(map(str.isdigit, unit.words)):
+        return False
+    label = unit.item and unit.first and not has_verb(unit.words)
+    return label or _OPEN_END.search(unit.words) is not None
+
+
+def _is_title(unit: _Unit, following: _Unit | None) -> bool:
+    """Say whether a unit only names what comes: a heading, or a paragraph all in bold."""
+    text = _PLACE_NUMBER.sub("", unit.words).strip()
+    if unit.block.kind == "heading":
+        if _COLON.search(unit.words) and following is not None and _leads(unit, following):
+            return False
+        if following is None and unit.index == 0:
+            return False
+        return text.endswith(("?", "？")) or not (has_verb(text) or _AMOUNT.search(text))
+    bold = unit.source.startswith(("**", "__")) and unit.source.rstrip(":").endswith(("**", "__"))
+    if not bold or unit.item or following is None or following.index == unit.index:
+        return False
+    if unit.source.count("**") > 2 or _COLON.search(unit.words):
+        return False
+    return not (has_verb(text) or _AMOUNT.search(text) or _FINAL.search(text))
+
+
+def _number(text: str) -> bool:
+    return any(map(str.isdigit, text))
+
+
+def _claims(unit: _Unit) -> Iterator[_Found]:
+    """Yield the claims of one unit."""
+    if unit.block.kind == "row":
+        text = _lead_text(unit, row_text(unit.source, unit.block.header))
+        yield _Found(start=unit.start, end=unit.end, text=text, kind="fact")
+        return
+    whole = kind_of(unit.words)
+    pieces = clauses(unit.source, whole)
+    for clause in pieces:
+        source = unit.source[clause.start : clause.end]
+        if not has_words(source):
+            continue
+        start = unit.start + clause.start + len(source) - len(source.lstrip())
+        words = unit.words if len(pieces) == 1 else words_of(source)
+        if clause.subject:
+            words = f"{words_of(clause.subject)} {words}"
+        kind = whole if len(pieces) == 1 else kind_of(words)
+        verb = kind == "fact" and has_verb(words)
+        fragment = kind == "fact" and not unit.lead and not verb and _short(words)
+        if kind == "fact":
+            words = _lead_text(unit, words, statement=verb)
+        end = start + len(source.strip())
+        yield _Found(start=start, end=end, text=words, kind=kind, fragment=fragment)
+
+
+def row_text(source: str, header: tuple[str, ...]) -> str:
+    """Return a table row as words: "Plan: Basic; Fee: 5 EUR"."""
+    parts: list[str] = []
+    for index, cell in enumerate(cells(source)):
+        words = words_of(cell)
+        name = words_of(header[index]) if index < len(header) else ""
+        if words:
+            parts.append(f"{name.rstrip(':')}: {words}" if has_words(name) else words)
+    return "; ".join(parts)
+
+
+def _lead_text(unit: _Unit, words: str, *, statement: bool = False) -> str:
+    """Put the lead-ins of a unit before its words, where they help them to stand alone."""
+    if not unit.lead or (statement and not unit.first):
+        return words
+    kept = [
+        lead
+        for lead in unit.lead
+        if not (statement and set(re.findall(r"\w+", lead.lower())) <= _GENERIC)
+    ]
+    return " ".join([*(lead if _COLON.search(lead) else f"{lead}:" for lead in kept), words])
+
+
+def _short(words: str) -> bool:
+    if _CJK.search(words):
+        return len(words) <= _LONGEST_CJK_FRAGMENT
+    return len(words.split()) <= _LONGEST_FRAGMENT
+
+
+def _asked(found: list[_Found], question: str) -> list[_Found]:
+    """Let the question speak where the answer alone does not.
+
+    A fragment takes the question where it is the first fact ("Berlin."), or where all facts
+    are fragments (a bare list of cities). An answer that tells nothing but that the documents
+    are silent is an abstention.
+    """
+    facts = [index for index, one in enumerate(found) if one.kind == "fact"]
+    if not question:
+        return _glued(found)
+    if not facts:
+        return [
+            replace(one, kind="abstention") if one.kind == "meta" and is_absence(one.text) else one
+            for one in found
+        ]
+    all_fragments = all(found[index].fragment for index in facts)
+    return [
+        replace(one, text=f"{question} {one.text}")
+        if one.fragment and (all_fragments or index == facts[0])
+        else one
+        for index, one in enumerate(found)
+    ]
+
+
+def _glued(found: list[_Found]) -> list[_Found]:
+    """Join a bare "Yes." with the sentence after it, since there is no question to go with."""
+    if len(found) < 2 or found[1].kind != "fact":
+        return found
+    first, second = found[0], found[1]
+    if not _YES_NO.fullmatch(first.text.rstrip(".!。！ ,")):
+        return found
+    joined = replace(second, start=first.start, text=f"{first.text} {second.text}")
+    return [joined, *found[2:]]

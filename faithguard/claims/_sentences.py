@@ -1,0 +1,195 @@
+"""Block -> sentences.
+
+In: the text of a block. Out: the spans of its sentences, without list markers and white space;
+together they hold every letter and digit of the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import cast
+
+# The package has no types: its names come from a compiled module.
+from sentencex import (
+    get_sentence_boundaries,  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
+)
+
+from faithguard.claims._plain import CITATION, has_words
+from faithguard.claims._verbs import has_verb
+from faithguard.types import Span
+
+_BULLET = "[•▪●◦‣·○■□➤➢→✓✔✅❌–—*+-]"
+_TASK = r"\[[ xX]\]\s+"
+MARKER = re.compile(
+    rf"[ \t]*(?:(?:{_BULLET}|\(?\d{{1,3}}[.)]|\(?[a-z]\))\s+(?:{_TASK})?|{_TASK}|[•▪●◦‣])\s*(?=\S)"
+)
+_PLACE = re.compile(r"(?<!\S)\(?(\d{1,2})[.)]\s+(?=\w|\*\*)")
+_CLOSERS = re.compile(r"(?:[*_)\]\"'”’»」』）】`~]|</\w{1,10}>)+")
+_WIDE_STOP = re.compile(r"[。！？]+[」』）】”\"]*(?!と|って|[\s\[」』）】”\"。！？])")
+_WIDE_QUOTE = re.compile("「[^「」]{0,300}」|『[^『』]{0,300}』")
+_ONLY_CITED = re.compile(rf"(?:\s|{CITATION.pattern})+", re.IGNORECASE)
+_LAST = re.compile(r"(\S+?)\s*$")
+_LEADING_WORDS = (
+    "approx. ca. incl. excl. bzw. ggf. evtl. inkl. exkl. zzgl. vgl. nr. fig. eq. rs. vs. cf. e.g. "
+    "i.e. z.b. d.h. u.a. p.ex. p.ej. bijv. resp. núm. örn."
+)
+_LEADING = frozenset(_LEADING_WORDS.split())
+"""Abbreviations that never end a sentence."""
+_NUMBERED_WORDS = (
+    "no. art. abs. sec. ch. vol. pp. p. max. min. est. jan. feb. mar. apr. jun. jul. aug. sep. "
+    "sept. oct. okt. nov. dec. dez. mär. tel. par. núm. n."
+)
+_BEFORE_NUMBER = frozenset(_NUMBERED_WORDS.split())
+"""Abbreviations that end no sentence where a number follows."""
+_MONTH = re.compile(
+    r"(?:Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)[a-zä]*\b|Jahrhundert|Klasse|Etage|Stock"
+)
+_STARTERS = (
+    "The|It|Its|This|That|These|Those|They|We|You|He|She|If|In|On|At|For|However|There|Please|"
+    "But|And|Each|All|Every|When|With|A|An|As|To|Our|Your|Also|Additionally|No|Yes"
+)
+_TIGHT = re.compile(rf"(?<=[^\W_][^\W_])[.!?](?=(?:{_STARTERS})\s)|(?<=\d)\.(?=(?:{_STARTERS})\s)")
+_CONJUNCTION = re.compile(r"\s*(?:and|or|und|oder|sowie|y|et|ou|ed|en|ve)\s")
+_STOPS = ".!?…。！？؟।:;"
+# Narrower text is not wrapped by an editor: its line breaks are meant.
+_WRAP = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence of a block."""
+
+    start: int
+    end: int
+    item: bool
+    """Whether it starts an item of a list that the block holds."""
+
+
+def sentences(text: str) -> list[Sentence]:
+    """Return the sentences of a block in their order."""
+    found: list[Sentence] = []
+    for start, end in _places(text, _lines(text)):
+        marker = MARKER.match(text, start, end)
+        if marker is not None and has_words(text[marker.end() : end]):
+            start = marker.end()
+        item = marker is not None
+        for left, right in _split(text[start:end]):
+            piece = _trimmed(text, start + left, start + right)
+            if piece is not None:
+                found.append(Sentence(*piece, item))
+                item = False
+    return found
+
+
+def _trimmed(text: str, start: int, end: int) -> Span | None:
+    piece = text[start:end]
+    if not has_words(piece):
+        return None
+    return start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip())
+
+
+def _lines(text: str) -> list[Span]:
+    """Return the runs of lines that belong together."""
+    lines: list[Span] = []
+    at = 0
+    for line in text.split("\n"):
+        lines.append((at, at + len(line)))
+        at += len(line) + 1
+    width = max(len(text[start:end].strip()) for start, end in lines)
+    runs: list[Span] = []
+    for index, (start, end) in enumerate(lines):
+        if index and not _breaks(text[slice(*lines[index - 1])], text[start:end].strip(), width):
+            runs[-1] = (runs[-1][0], end)
+        else:
+            runs.append((start, end))
+    return runs
+
+
+def _breaks(before: str, after: str, width: int) -> bool:
+    """Say whether a line break inside a paragraph ends what was being said."""
+    line = before.strip()
+    if not line or not after:
+        return False
+    if before.endswith(("  ", "\\")) or line.endswith(":") or MARKER.match(after):
+        return True
+    if line[-1] in _STOPS + ",":
+        return False  # it goes on, or a stop already tells
+    if after[0].islower():
+        return width < _WRAP and has_verb(line) and has_verb(after)
+    wrapped = width >= _WRAP and len(line) + 1 + len(after.split(None, 1)[0]) > width
+    return not wrapped
+
+
+def _places(text: str, runs: list[Span]) -> Iterator[Span]:
+    """Cut runs before each item of an inline list: "Steps: 1. Open it. 2. Close it."."""
+    for start, end in runs:
+        cuts: list[int] = []
+        for match in _PLACE.finditer(text, start, end):
+            if int(match[1]) == len(cuts) + 1:
+                cuts.append(match.start())
+        if len(cuts) < 2:
+            cuts = []
+        yield from pairwise([start, *(cut for cut in cuts if cut > start), end])
+
+
+def _split(text: str) -> Iterator[Span]:
+    """Yield the sentences of one run, lossless.
+
+    Wide stops are cut here: on them alone the splitter's time grows with the square.
+    """
+    quoted = _WIDE_QUOTE.sub(lambda match: "x" * len(match[0]), text)
+    wide = [match.end() for match in _WIDE_STOP.finditer(quoted)]
+    for begin, end in pairwise([0, *(cut for cut in wide if cut < len(text)), len(text)]):
+        for left, right in _narrow_split(text[begin:end]):
+            yield begin + left, begin + right
+
+
+def _narrow_split(text: str) -> Iterator[Span]:
+    found = cast("list[dict[str, int]]", get_sentence_boundaries("en", text))
+    starts = {bound["start_index"] for bound in found}
+    starts |= {match.end() for match in _TIGHT.finditer(text) if not _in_address(text, match)}
+    begin = seen = 0
+    spoken = False
+    cuts = sorted({cut for cut in starts if 0 < cut < len(text)} | {len(text)})
+    for cut, following in pairwise(cuts):
+        if cut <= begin:
+            continue
+        if not text[cut - 1].isspace():
+            closers = _CLOSERS.match(text, cut, following)
+            cut = closers.end() if closers else cut
+        spoken = spoken or has_words(text[seen:cut])
+        seen = cut
+        if spoken and not _goes_on(text, begin, cut, following):
+            yield begin, cut
+            begin, spoken = cut, False
+    yield begin, len(text)
+
+
+def _in_address(text: str, match: re.Match[str]) -> bool:
+    """Say whether a stop lies in a URL or a mail address."""
+    token = text[max(0, match.start() - 300) : match.start()].rsplit(None, 1)[-1]
+    return any(mark in token for mark in ("/", "@", "www."))
+
+
+def _goes_on(text: str, begin: int, cut: int, following: int) -> bool:
+    """Say whether the sentence that begins at `begin` goes on after `cut`."""
+    after = text[cut:following]
+    if not has_words(after) or _ONLY_CITED.fullmatch(after):
+        return True
+    if text[cut - 1] in "」』" and after.startswith(("と", "って")):
+        return True
+    tail = text[max(begin, cut - 40) : cut]
+    last = _LAST.search(tail)
+    if last is None:
+        return True
+    word = last[1].lstrip("(\"'“„*_[").casefold()
+    if word in _LEADING or (word in _BEFORE_NUMBER and re.match(r"\s*\d", after)):
+        return True
+    if word.endswith(".") and _CONJUNCTION.match(after):
+        return True
+    if re.fullmatch(r"\d{1,2}\.", word) and _MONTH.match(after.lstrip()):
+        return True
+    return cut - begin < 6 and re.fullmatch(r"\s*\(?\d{1,3}[.)]\s*", text[begin:cut]) is not None

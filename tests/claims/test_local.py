@@ -1,0 +1,415 @@
+"""The local splitter: where claims stand, how they read alone, and what is not a fact."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from faithguard.claims import LocalClaims
+from faithguard.types import Claim
+
+
+def extract(answer: str, question: str | None = None) -> list[Claim]:
+    """Return the claims, after what must hold for any answer."""
+    claims = LocalClaims().extract(answer, question)
+    assert [claim.id for claim in claims] == [f"c{n}" for n in range(1, len(claims) + 1)]
+    last = 0
+    for claim in claims:
+        start, end = claim.span
+        assert last <= start < end <= len(answer)
+        assert answer[start:end] == answer[start:end].strip()
+        assert claim.text
+        assert claim.label == "not_checked"
+        last = end
+    return claims
+
+
+def texts(answer: str, question: str | None = None) -> list[str]:
+    """Return how the claims read."""
+    return [claim.text for claim in extract(answer, question)]
+
+
+def sources(answer: str) -> list[str]:
+    """Return what the claims span."""
+    return [answer[slice(*claim.span)] for claim in extract(answer)]
+
+
+def kinds(answer: str, question: str | None = None) -> list[str]:
+    """Return what the claims are."""
+    return [claim.kind for claim in extract(answer, question)]
+
+
+def test_name_has_a_version() -> None:
+    """A report can say which splitter made its claims."""
+    assert LocalClaims().name == "local-claims@1"
+
+
+def test_async_gives_the_same() -> None:
+    """`aextract` is `extract` off the event loop."""
+    answer = "Sure! Lima has a port and is big.\n\n- One item\n"
+    assert asyncio.run(LocalClaims().aextract(answer, "Q?")) == extract(answer, "Q?")
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        pytest.param("Dr. Ruiz paid 5.5 EUR. He left at 9 a.m.", 2, id="abbreviation, decimal"),
+        pytest.param("It costs approx. 5 EUR incl. VAT. No. 7 is free.", 2, id="glued"),
+        pytest.param("Das war am 3. Okt. 2020 und kostet 5 EUR zzgl. MwSt. und Porto.", 1, id="de"),
+        pytest.param("Use v1.2.3 from https://a.example/x?y=z now.", 1, id="version, URL"),
+        pytest.param("J. K. Rowling wrote it. It sold well.", 2, id="initials"),
+        pytest.param("Well... it is open. Wait... it is shut.", 2, id="ellipsis"),
+        pytest.param('She said "It is shut. Go home." and left.', 1, id="quote"),
+        pytest.param("これは青い。それは赤い！本当です", 3, id="CJK stops"),
+        pytest.param("「これは青い。」と彼は言った。次は赤い。", 2, id="CJK quote"),
+        pytest.param("It opens at 9.It shuts at 5.", 2, id="no space after the stop"),
+        pytest.param("It is open 😀. It is big 🎉", 2, id="emoji"),
+        pytest.param("العاصمة هي الرياض. السكان كثيرون.", 2, id="right to left"),
+        pytest.param("It is\x00 open.\x0b It is big.", 2, id="control characters"),
+        pytest.param("It is \ud83d open. It is big.", 2, id="lone surrogate"),
+        pytest.param("It is open\r\nIt is big\r\n", 2, id="CRLF, no final stop"),
+        pytest.param("    It is indented.", 1, id="indented, but no code"),
+    ],
+)
+def test_sentences(answer: str, expected: int) -> None:
+    """Stops that end no sentence do not cut; sentences without a stop are found."""
+    assert len(extract(answer)) == expected
+
+
+def test_citations_leave_the_text_and_stay_in_the_span() -> None:
+    """A citation belongs to the sentence that it follows, and is no part of the statement."""
+    answer = "It is big.[1][2] It is old [3]. It is blue. [4, 5] It is low."
+    assert texts(answer) == ["It is big.", "It is old.", "It is blue.", "It is low."]
+    assert sources(answer)[0] == "It is big.[1][2]"
+
+
+def test_markup_leaves_the_text_and_stays_in_the_span() -> None:
+    """Emphasis, code and links are read, not shown; stars and underscores of words stay."""
+    answer = "The **fee** is _5_ EUR in `my_app`, see [terms](https://a.example/t_(1))."
+    assert texts(answer) == ["The fee is 5 EUR in my_app, see terms."]
+    assert sources(answer) == [answer]
+    assert texts("2 * 3 * 4 is 24 in a_b_c.") == ["2 * 3 * 4 is 24 in a_b_c."]
+
+
+def test_lead_in_goes_before_its_items() -> None:
+    """A line that ends with a colon is no claim, and each item reads with it."""
+    answer = "The kit has:\n\n* two lamps\n* a rope of 5 m\n\nIt weighs 3 kg."
+    assert texts(answer) == [
+        "The kit has: two lamps",
+        "The kit has: a rope of 5 m",
+        "It weighs 3 kg.",
+    ]
+    assert sources(answer) == ["two lamps", "a rope of 5 m", "It weighs 3 kg."]
+
+
+def test_nested_lead_ins_add_up() -> None:
+    """Items of an inner list carry the outer and the inner lead-in."""
+    answer = "The kit has:\n- Light:\n  - two lamps\n- Food\n  - rice\n- a map\n"
+    assert texts(answer) == [
+        "The kit has: Light: two lamps",
+        "The kit has: Food: rice",
+        "The kit has: a map",
+    ]
+
+
+def test_a_lead_in_that_leads_to_nothing_is_a_claim() -> None:
+    """A colon at the end must not hide a statement."""
+    assert texts("The fee is 5 EUR:") == ["The fee is 5 EUR:"]
+    assert texts("The fee is 5 EUR:\n\nIt is paid monthly.")[0] == "The fee is 5 EUR:"
+
+
+def test_other_bullets_and_inline_lists() -> None:
+    """Lists that markdown does not know are lists to a reader."""
+    assert texts("• One is red\n• Two is blue") == ["One is red", "Two is blue"]
+    assert texts("Steps: 1. Open the lid. 2. Press start.") == [
+        "Steps: Open the lid.",
+        "Steps: Press start.",
+    ]
+
+
+def test_lines_of_a_plain_text_answer() -> None:
+    """Short lines are statements of their own; a line that an editor wrapped goes on."""
+    assert texts("Name: Rio\nPrice: 5 EUR") == ["Name: Rio", "Price: 5 EUR"]
+    assert texts("the lid is red\nthe cap is blue") == ["the lid is red", "the cap is blue"]
+    wrapped = "The tower was built by a large group of people who\ncame from Porto and Faro."
+    assert len(extract(wrapped)) == 1
+
+
+def test_a_line_under_a_list_is_no_item() -> None:
+    """Text right under a list, not indented, gets no lead-in."""
+    assert texts("It has:\n- a lid\nIt costs 5 EUR.") == ["It has: a lid", "It costs 5 EUR."]
+
+
+def test_table_rows_read_with_their_headers() -> None:
+    """Each body row is one claim; empty cells say nothing, extra ones are kept."""
+    answer = "| Size | Fee |\n|---|---|\n| small | **5 EUR** |\n| big | | extra 7 |\n"
+    assert texts(answer) == ["Size: small; Fee: 5 EUR", "Size: big; extra 7"]
+    assert sources(answer)[0] == "| small | **5 EUR** |"
+
+
+def test_headings() -> None:
+    """A bare title is no claim; a heading that states something is."""
+    assert texts("# Prices\n\n## Step 1: Setup\n\nIt is free.") == ["It is free."]
+    assert texts("# The fee is 5 EUR\n\nIt is fair.") == ["The fee is 5 EUR", "It is fair."]
+    assert texts("## Fee: 250 EUR\n\nIt is fair.")[0] == "Fee: 250 EUR"
+    assert texts("**Prices**\n\nIt is free.") == ["It is free."]
+
+
+def test_code_is_skipped_and_quotes_are_prose() -> None:
+    """Fences hold no claims; block quotes and HTML do."""
+    assert texts("It is free.\n\n```py\nprice = 5\n```\n\n> It is big.\n> It is old.") == [
+        "It is free.",
+        "It is big.",
+        "It is old.",
+    ]
+    assert texts("<p>It is <b>free</b>.</p><p>It is big.</p>") == ["It is free.", "It is big."]
+    assert texts("```markdown\n- It is free.\n```") == ["It is free."]
+
+
+def test_text_that_markdown_would_hide() -> None:
+    """A year is no list number, a definition is no link, an opened fence hides no prose."""
+    assert texts("1989.") == ["1989."]
+    assert texts("1989. It fell in winter.")[0].startswith("1989")
+    assert len(extract("[fee]: is-5-EUR")) == 1
+    assert "It is 5 EUR." in texts("``` is a mark of code\nIt is 5 EUR.")
+    assert len(extract(">" * 60 + " The fee is 5 EUR.")) == 1
+
+
+@pytest.mark.parametrize(
+    "answer", ["Lima.", "50 EUR", "No.", "3 May 2021", "リマ", "**Lima**", "# Lima"]
+)
+def test_short_answers_read_with_their_question(answer: str) -> None:
+    """A word, a number or a date says something only with the question."""
+    (claim,) = extract(answer, "What is it?")
+    assert claim.kind == "fact"
+    assert claim.text == f"What is it? {answer.strip('*# ')}"
+    assert texts(answer) == [answer.strip("*# ")]
+
+
+def test_short_answers_among_others() -> None:
+    """Courtesy aside, a first fragment or a bare list takes the question; sentences do not."""
+    assert texts("Sure! Lima.", "Where?") == ["Sure!", "Where? Lima."]
+    assert texts("- Lima\n- Cusco", "Where?") == ["Where? Lima", "Where? Cusco"]
+    assert texts("Yes. It is open.", "Open?") == ["Open? Yes.", "It is open."]
+    assert texts("Yes. It is open.") == ["Yes. It is open."]
+    assert texts("It is open.", "Open?") == ["It is open."]
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (
+            "Acme was founded in 1990 and has 40 shops",
+            ["Acme was founded in 1990", "Acme has 40 shops"],
+        ),
+        (
+            "The lamp is red, costs 5 EUR and has a plug.",
+            ["The lamp is red", "The lamp costs 5 EUR", "The lamp has a plug."],
+        ),
+        ("The lamp is red; the rope is blue.", ["The lamp is red", "the rope is blue."]),
+        ("The lamp is red, and it has a plug.", ["The lamp is red", "it has a plug."]),
+        ("The lamp is red, but the rope is blue.", ["The lamp is red", "the rope is blue."]),
+    ],
+)
+def test_coordinated_facts_are_split(answer: str, expected: list[str]) -> None:
+    """Each of two facts in a sentence can be checked on its own."""
+    assert texts(answer) == expected
+    for claim in extract(answer):
+        start, end = claim.span
+        assert claim.text.endswith(answer[start:end])
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "If the lid is open, the light is red, and the door is shut.",
+        "The plan covers travel and costs of treatment.",
+        "The range is between 5 and 10 EUR.",
+        'The sign says "it is old and has moss" in red.',
+        "The lamp (which is old and has moss) is red.",
+        "The report says that Acme is old and has 40 shops.",
+        "It is neither red nor blue and is not sold.",
+        "Tools that are old and have rust are sold.",
+        "You can open the lid and have a look.",
+        "In 1990 the company was founded and has 40 shops.",
+        "Lima and Cusco are cities.",
+        "Shops: Lima; Cusco; Puno.",
+    ],
+)
+def test_what_is_not_safe_to_split_stays_whole(answer: str) -> None:
+    """Conditions, quotes, parentheses, noun phrases and unclear subjects are left alone."""
+    assert texts(answer) == [answer]
+
+
+KINDS = {
+    "abstention": [
+        "I don't know.",
+        "I’m sorry, but I could not find an answer to that.",
+        "Unfortunately, the provided documents do not contain enough information to answer.",
+        "Empty Response",
+        "There is no information about refunds in the context.",
+        "Not mentioned in the documents.",
+        "I am not able to help with that.",
+        "Das weiß ich leider nicht.",
+        "No lo sé.",
+        "Je ne sais pas.",
+        "Non lo so.",
+        "Não sei.",
+        "Dat weet ik niet.",
+        "Bilmiyorum.",
+        "わかりません。",
+        "我不知道。",
+        "لا أعرف.",
+        "मुझे नहीं पता।",
+    ],
+    "question": [
+        "Which plan do you mean?",
+        "どのプランですか？",
+        "ما هي خطتك؟",
+        '"Is it open?" [1]',
+    ],
+    "courtesy": [
+        "Sure!",
+        "Hello there!",
+        "Thank you for your question.",
+        "I hope this helps!",
+        "Let me know if you have other questions.",
+        "If you need more details, feel free to ask.",
+        "Here is a summary of the policy.",
+        "Gerne!",
+        "Bonjour !",
+        "希望这对您有帮助。",
+    ],
+    "opinion": ["Python is great.", "It's a really wonderful city!", "I love this song."],
+    "hedge": [
+        "It depends.",
+        "Results may vary.",
+        "It depends on your situation.",
+        "Es kommt darauf an.",
+    ],
+    "action": [
+        "I have sent the mail to Ana.",
+        "I've updated your booking.",
+        "Ich habe die Datei erstellt.",
+        "我已创建文件。",
+    ],
+    "meta": [
+        "The context does not mention refunds.",
+        "Based on the provided documents:",
+        "See section 3 for details.",
+        "The document describes the history of the firm.",
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "answer"), [(kind, answer) for kind, answers in KINDS.items() for answer in answers]
+)
+def test_what_is_no_fact(kind: str, answer: str) -> None:
+    """Sentences without anything to check are listed under their kind."""
+    assert kinds(answer) == [kind]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I hope this helps: the fee is 20 EUR.",
+        "Sure, the fee is 20 EUR.",
+        "I think the fee is 20 EUR.",
+        "According to the document, the fee is waived.",
+        "Please note that refunds take a week.",
+        "Here is the fee: 20 EUR.",
+        "The fee is 20 EUR, right?",
+        "Did you know that the fee is 20 EUR?",
+        "The policy does not cover water damage.",
+        "Water damage is not covered by the policy.",
+        "No refunds are given.",
+        "There is no evidence that it helps.",
+        "Feel free to cancel without a fee.",
+        "I would be happy to confirm that the fee is waived.",
+        "I have updated the report: the fee is 20 EUR.",
+        "We have opened shops in Lima.",
+        "We do not offer refunds.",
+        "It depends on the plan.",
+        "The documents mention no fee other than the 20 EUR for setup.",
+        "Thank you for choosing Acme, the oldest bank in Peru.",
+        "Lima is the best city in Peru.",
+        "Yes, it is covered.",
+    ],
+)
+def test_a_fact_stays_a_fact_in_any_wrapping(answer: str) -> None:
+    """Courtesy, hedges and talk about documents are no way past the checker."""
+    assert kinds(answer) == ["fact"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("The context does not mention fees, but the fee is 5 EUR.", ["meta", "fact"]),
+        ("I don't know, but I think the fee is 20 EUR.", ["abstention", "fact"]),
+        ("I don't know if it is free but the fee is low.", ["abstention", "fact"]),
+        ("I could not find it; the fee is 5 EUR.", ["abstention", "fact"]),
+        ("I've updated the file, and the fee is 5 EUR.", ["action", "fact"]),
+        ("Ich weiß es nicht, aber der Preis ist 5 EUR.", ["abstention", "fact"]),
+        ("I don't know what it is or how it is made.", ["abstention"]),
+        ("I don't know, as the context does not say it.", ["abstention"]),
+    ],
+)
+def test_a_fact_after_a_denial_is_found(answer: str, expected: list[str]) -> None:
+    """What follows "I don't know, but" is a claim of its own."""
+    assert kinds(answer) == expected
+
+
+def test_nothing_but_silence_is_an_abstention() -> None:
+    """To a question, "the context does not mention it" alone is no answer."""
+    answer = "The context does not mention fees."
+    assert kinds(answer, "What is the fee?") == ["abstention"]
+    assert kinds(f"{answer} It is big.", "What is the fee?") == ["meta", "fact"]
+
+
+@pytest.mark.parametrize("answer", ["", " \n\t", "😀", "---", "...", "# Title\n\n```\nx\n```"])
+def test_answers_without_claims(answer: str) -> None:
+    """Where nothing is said there is no claim."""
+    question = None if answer.startswith("#") else "Q?"
+    assert extract(answer, question) == []
+
+
+WORDS = "".join(chr(c) for c in range(0x61, 0x7B)) + "éßжあ中अا"
+
+
+@given(st.text())
+@settings(max_examples=300, deadline=None)
+def test_any_text_gives_claims_in_order(answer: str) -> None:
+    """Spans lie in the answer, in order and apart, whatever it holds; nothing raises."""
+    extract(answer, "What is it?")
+
+
+@given(
+    st.text(alphabet="ab1 .,:;!?\n\r\t-*+>#|`~[]()_\\<>&=\"'。？\x00\x0b\u00a0\u2028", max_size=200)
+)
+@settings(max_examples=500, deadline=None)
+def test_any_markup_gives_claims_in_order(answer: str) -> None:
+    """The same for text made of what markdown and sentences are marked with."""
+    extract(answer)
+
+
+@given(st.text(alphabet=f"{WORDS} .,;!?\n\t-*+>\"'()。？😀\x00\u00a0", max_size=200))
+@settings(max_examples=500, deadline=None)
+def test_no_letter_is_lost(answer: str) -> None:
+    """Without code, titles, tables and lead-ins, each letter lies in the span of a claim."""
+    # "a) " marks an item.
+    answer = answer.replace(")", "")
+    if (
+        "**" in answer
+        or "\n---" in answer
+        or any(line.strip(" >") == "-" * 3 for line in answer.split("\n"))
+    ):
+        answer = answer.replace("-", "").replace("*", "")
+    covered: set[int] = set()
+    for claim in extract(answer):
+        covered.update(range(*claim.span))
+    lost = [at for at, char in enumerate(answer) if char.isalpha() and at not in covered]
+    assert not lost

@@ -1,0 +1,263 @@
+"""Passages -> the few sentences of them that bear on a claim.
+
+In: the passages of an exchange, and claims one after the other. Out: `Selection`s: sentences
+of the passages with their offsets, the best first. An inverted index is built once for an
+exchange; a claim costs what its words cost, however many passages there are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from sentencex import get_sentence_boundaries
+
+from faithguard.types import Evidence, Passage
+from faithguard.verifiers._terms import Terms, analyse
+from faithguard.verifiers._values import Value
+
+__all__ = ["Context", "Selection", "Sentence"]
+
+_MOST_SENTENCES = 3
+"""A claim that needs more than three sentences of context is rarely one claim."""
+
+_MOST_CANDIDATES = 64
+_TABLE_RULE = re.compile(r"^\s*\|?[\s:|-]*-{3}[\s:|-]*$")
+_LONGEST = 2_000
+"""Characters; what has no stop for longer than this is cut at a space."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence, table row or list item of a passage."""
+
+    passage: int
+    start: int
+    end: int
+    text: str
+    header: str = ""
+    """The header row of its table, so that a cell is known by its column."""
+
+    @property
+    def terms(self) -> Terms:
+        """The terms of the sentence, with those of its header."""
+        return analyse(f"{self.header} {self.text}" if self.header else self.text)
+
+    def evidence(self) -> Evidence:
+        """Return the sentence as a verbatim piece of its passage."""
+        return Evidence(passage=self.passage, start=self.start, end=self.end, quote=self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The sentences that bear on a claim, and how much of it they hold."""
+
+    sentences: tuple[Sentence, ...]
+    coverage: float
+    """Share in [0, 1] of the claim's content, rare words weighing more, that they hold."""
+    best: float
+    """The same of the first sentence alone."""
+    missing: tuple[str, ...]
+    """Keys of the claim's words that the sentences lack."""
+
+
+class Context:
+    """The passages of one exchange, indexed once and lazily.
+
+    Args:
+        passages: What may serve as evidence, in the order of the exchange.
+        question: The question that was asked, if known.
+        numbers: The index of each passage in the exchange, if it is not its place in `passages`.
+    """
+
+    def __init__(
+        self,
+        passages: Sequence[Passage],
+        question: str | None = None,
+        *,
+        numbers: Sequence[int] | None = None,
+    ) -> None:
+        self.passages = tuple(passages)
+        self.question = question
+        self._numbers = tuple(numbers) if numbers is not None else tuple(range(len(passages)))
+
+    @cached_property
+    def version(self) -> str:
+        """A digest of all that a verdict can depend on; part of cache keys."""
+        digest = hashlib.sha256()
+        for number, passage in zip(self._numbers, self.passages, strict=True):
+            text = passage.text.encode()
+            digest.update(b"%d:%d:" % (number, len(text)))
+            digest.update(text)
+        digest.update((self.question or "").encode())
+        return digest.hexdigest()
+
+    @cached_property
+    def sentences(self) -> tuple[Sentence, ...]:
+        """Every sentence, row and item of every passage, in order."""
+        return tuple(
+            sentence
+            for number, passage in zip(self._numbers, self.passages, strict=True)
+            for sentence in _sentences(number, passage.text)
+        )
+
+    @cached_property
+    def _index(self) -> dict[str, list[int]]:
+        index: dict[str, list[int]] = defaultdict(list)
+        for number, sentence in enumerate(self.sentences):
+            for key in set(sentence.terms.words):
+                index[key].append(number)
+        return dict(index)
+
+    @cached_property
+    def _valued(self) -> list[tuple[int, Value]]:
+        return [
+            (number, value)
+            for number, sentence in enumerate(self.sentences)
+            for value in sentence.terms.values
+        ]
+
+    @cached_property
+    def values(self) -> tuple[Value, ...]:
+        """Every value that stands anywhere in the context."""
+        return tuple(value for _, value in self._valued)
+
+    def weight(self, key: str) -> float:
+        """How much a word tells: rare in the context is more. Source: the idf of BM25."""
+        found = len(self._index.get(key, ()))
+        total = len(self.sentences)
+        return 1.0 + math.log(1.0 + (total - found + 0.5) / (found + 0.5)) / 2.0
+
+    def select(self, text: str, *, most: int = _MOST_SENTENCES) -> Selection:
+        """Return the sentences that together hold most of a statement, the best first."""
+        terms = analyse(text)
+        needs = self._needs(terms)
+        whole = sum(weight for weight, _ in needs.values())
+        if not whole:
+            return Selection((), 0.0, 0.0, ())
+        scores: dict[int, float] = defaultdict(float)
+        for weight, holders in needs.values():
+            for number in holders:
+                scores[number] += weight
+        order = [n for n, _ in sorted(scores.items(), key=lambda item: (-item[1], item[0]))]
+        chosen, covered = self._cover(order[:_MOST_CANDIDATES], needs, most)
+        return Selection(
+            sentences=tuple(self.sentences[number] for number in chosen),
+            coverage=sum(needs[name][0] for name in covered) / whole,
+            best=scores[chosen[0]] / whole if chosen else 0.0,
+            missing=tuple(k for k in dict.fromkeys(terms.words) if k not in covered),
+        )
+
+    def covers(self, text: str) -> float:
+        """Return the share in [0, 1] of a statement's content that stands anywhere here."""
+        needs = self._needs(analyse(text)).values()
+        whole = sum(weight for weight, _ in needs)
+        return sum(weight for weight, holders in needs if holders) / whole if whole else 0.0
+
+    def alike(self, terms: Terms) -> Iterator[Sentence]:
+        """Yield the sentences that hold most words of a statement, in order."""
+        held: dict[int, int] = defaultdict(int)
+        words = set(terms.words)
+        for key in words:
+            for number in self._index.get(key, ()):
+                held[number] += 1
+        for number in sorted(held):
+            if 2 * held[number] > len(words):
+                yield self.sentences[number]
+
+    def _needs(self, terms: Terms) -> dict[str, tuple[float, frozenset[int]]]:
+        """What a statement needs: its words and values, each with weight and holders."""
+        needs = {
+            key: (self.weight(key), frozenset(self._index.get(key, ())))
+            for key in dict.fromkeys(terms.words)
+        }
+        for place, value in enumerate(terms.values):
+            holders = frozenset(n for n, other in self._valued if value.agrees(other))
+            # a value is the part of a statement that is least often said by chance
+            needs[f"\0{place}"] = (2.0, holders)
+        return needs
+
+    def _cover(
+        self, order: list[int], needs: dict[str, tuple[float, frozenset[int]]], most: int
+    ) -> tuple[list[int], set[str]]:
+        """Choose sentences greedily, each for what the earlier ones lack."""
+        chosen: list[int] = []
+        covered: set[str] = set()
+        rank = {number: place for place, number in enumerate(order)}
+        brings = {number: set[str]() for number in order}
+        for name, (_, holders) in needs.items():
+            for number in holders & rank.keys():
+                brings[number].add(name)
+        while rank and len(chosen) < most:
+            home = self.sentences[chosen[0]].passage if chosen else None
+            # on equal gain stay in the passage of the best sentence, then in order
+            gain, _, _, number = max(
+                (
+                    sum(needs[name][0] for name in brings[n] - covered),
+                    self.sentences[n].passage == home,
+                    -place,
+                    n,
+                )
+                for n, place in rank.items()
+            )
+            if gain <= 0.0:
+                break
+            chosen.append(number)
+            covered |= brings[number]
+            del rank[number]
+        return chosen, covered
+
+
+def _sentences(number: int, text: str) -> Iterator[Sentence]:
+    """Cut a passage into sentences; each line of a table or list stands for itself."""
+    header = ""
+    lines = list(_lines(text))
+    for place, (start, line) in enumerate(lines):
+        if _TABLE_RULE.match(line) and "|" in line:
+            continue
+        following = lines[place + 1][1] if place + 1 < len(lines) else ""
+        is_row = line.count("|") >= 2
+        if is_row and "|" in following and _TABLE_RULE.match(following):
+            header = line
+            continue
+        header = header if is_row else ""
+        if is_row:
+            yield from _pieces(number, text, start, start + len(line), header)
+            continue
+        for boundary in get_sentence_boundaries("en", line):
+            yield from _pieces(
+                number, text, start + boundary["start_index"], start + boundary["end_index"], ""
+            )
+
+
+_SOFT_BREAK = re.compile(r"(?<![.!?:;。！？|])\n(?=[a-zà-ÿ])")
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield lines with their offsets; a line that goes on in lower case is one with the next."""
+    joined = _SOFT_BREAK.sub(" ", text)  # one character for one: offsets stay
+    start = 0
+    for line in re.split(r"[\n\r\u2028\u2029]", joined):
+        if line.strip():
+            yield start, line
+        start += len(line) + 1
+
+
+def _pieces(number: int, text: str, start: int, end: int, header: str) -> Iterator[Sentence]:
+    """Yield a stretch of a passage without its margins, cut where it is too long."""
+    while start < end:
+        stop = end
+        if end - start > _LONGEST:
+            space = text.rfind(" ", start + 1, start + _LONGEST)
+            stop = space if space > start else start + _LONGEST
+        piece = text[start:stop]
+        left = start + len(piece) - len(piece.lstrip())
+        right = start + len(piece.rstrip())
+        if left < right and any(character.isalnum() for character in text[left:right]):
+            yield Sentence(number, left, right, text[left:right], header)
+        start = stop

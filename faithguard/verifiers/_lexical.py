@@ -1,0 +1,140 @@
+"""Lexical support: how much of a claim the context says, word by word.
+
+In: claims and context. Out: a verdict for each claim. A logistic regression over a dozen
+readable features; its coefficients are fitted by `tests/bench/fit_lexical.py`. It stands last
+among the local verifiers, where a trained model will stand before it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from faithguard._offload import offload
+from faithguard.types import Claim, Evidence, Verdict
+from faithguard.verifiers._context import Context, Selection, Sentence
+from faithguard.verifiers._terms import Terms, analyse
+from faithguard.verifiers.rules._negation import flipped
+from faithguard.verifiers.rules._numbers import disagreements, overlap
+
+__all__ = ["COEFFICIENTS", "INTERCEPT", "Lexical", "features"]
+
+COEFFICIENTS = {
+    "coverage": 1.19,
+    "best": 1.29,
+    "pairs": 0.47,
+    "values_missing": -1.02,
+    "values_held": 0.00,
+    "names_missing": -1.00,
+    "strong_missing": -1.59,
+    "polarity": -1.43,
+}
+INTERCEPT = -1.54
+
+# Words that make a claim stronger than its evidence where the evidence lacks them.
+_STRONG = frozenset(
+    analyse(
+        "most best worst first last only all every always never any entire fully completely"
+        " exclusively solely guaranteed must largest biggest smallest highest lowest fastest"
+        " slowest oldest youngest newest cheapest longest shortest greatest leading unique"
+        " everyone everything nobody nothing sole top"
+    ).words
+)
+
+
+class Lexical:
+    """Support by words: stems, pairs of words, values, names and polarity."""
+
+    name = "lexical@1"
+
+    def verify(self, claims: Sequence[Claim], context: Context) -> Sequence[Verdict | None]:
+        """Return a verdict for each claim."""
+        return [self._verdict(claim, context) for claim in claims]
+
+    async def averify(self, claims: Sequence[Claim], context: Context) -> Sequence[Verdict | None]:
+        """Do the same off the event loop."""
+        return await offload(self.verify, claims, context)
+
+    def _verdict(self, claim: Claim, context: Context) -> Verdict:
+        terms = analyse(claim.text)
+        selection = context.select(claim.text)
+        p = _probability(features(terms, selection))
+        evidence = tuple(sentence.evidence() for sentence in selection.sentences)
+        if p < 0.5:
+            return Verdict(
+                claim=claim.id,
+                label="not_mentioned",
+                p_supported=p,
+                verifier=self.name,
+                reason=_lack(claim.text, terms, selection),
+                evidence=evidence[:1],
+            )
+        rival = _rival(terms, selection, context)
+        return Verdict(
+            claim=claim.id,
+            label="conflicting" if rival else "supported",
+            p_supported=p,
+            verifier=self.name,
+            reason="passages disagree on it" if rival else "the context says it",
+            evidence=evidence + ((rival,) if rival else ()),
+        )
+
+
+def features(terms: Terms, selection: Selection) -> dict[str, float]:
+    """Return what the probability of support rests on; every feature lies in [0, 1].
+
+    Args:
+        terms: Of the claim.
+        selection: The sentences of the context that bear on it.
+    """
+    held = [value for sentence in selection.sentences for value in sentence.terms.values]
+    missing_values = sum(not any(v.agrees(other) for other in held) for v in terms.values)
+    missing = set(selection.missing)
+    pairs = terms.pairs
+    said = {pair for sentence in selection.sentences for pair in sentence.terms.pairs}
+    strong = _STRONG & set(terms.words)
+    polarity = any(
+        overlap(terms, sentence.terms) >= 0.6 and flipped(terms, sentence.terms)
+        for sentence in selection.sentences[:1]
+    )
+    return {
+        "coverage": selection.coverage,
+        "best": selection.best,
+        "pairs": len(pairs & said) / len(pairs) if pairs else selection.coverage,
+        "values_missing": min(missing_values, 3) / 3,
+        "values_held": min(len(terms.values) - missing_values, 3) / 3,
+        "names_missing": len(terms.names & missing) / len(terms.names) if terms.names else 0.0,
+        "strong_missing": float(bool(strong & missing)),
+        "polarity": float(polarity),
+    }
+
+
+def _probability(values: dict[str, float]) -> float:
+    logit = INTERCEPT + sum(COEFFICIENTS[name] * value for name, value in values.items())
+    return 1.0 / (1.0 + math.exp(-logit))
+
+
+def _lack(text: str, terms: Terms, selection: Selection) -> str:
+    """Say which words of the claim the context lacks, as the claim writes them."""
+    if not selection.sentences:
+        return "the context holds none of its words"
+    places = dict(zip(terms.words, terms.starts, strict=True))
+    words = [text[places[key] :].split(maxsplit=1)[0].strip(".,;:!?") for key in selection.missing]
+    if not words:
+        return "the context holds its words, but not what it makes of them"
+    return "the context lacks " + ", ".join(repr(word) for word in words[:4])
+
+
+def _rival(terms: Terms, selection: Selection, context: Context) -> Evidence | None:
+    """Find a sentence of another passage that says the same with another value or polarity."""
+    home: Sentence = selection.sentences[0]
+    known = set(terms.words) | set(home.terms.words)
+    for sentence in context.alike(terms):
+        other = sentence.terms
+        if sentence.passage == home.passage or not set(other.words) <= known:
+            continue
+        if overlap(terms, other) >= 0.8 and (
+            flipped(terms, other) or next(disagreements(terms, other), None)
+        ):
+            return sentence.evidence()
+    return None

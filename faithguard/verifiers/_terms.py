@@ -1,0 +1,201 @@
+"""Text -> terms: what two wordings of one statement have in common.
+
+In: a sentence. Out: `Terms`: stems of its content words in order (pairs of characters where a
+script has no spaces), its values, the names in it, and which words stand under a negation.
+English stems by Snowball; the function words and negations of seven languages are closed lists.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+from threading import local
+from typing import Any
+
+import Stemmer
+
+from faithguard.verifiers._values import Value, find_values
+
+__all__ = ["Terms", "analyse"]
+
+# Function words carry no claim of their own. Polarity, quantity and comparison words are not
+# among them: "not", "only", "most", "all" change what is said.
+_FUNCTION_WORDS = frozenset(
+    """
+    a an the this that these those there here it its it's they them their theirs he him his she
+    her hers we us our ours you your yours i me my mine who whom whose which what when where why
+    how is are was were be been being am do does did done doing has have had having will would
+    shall should can could may might must and or but nor so if then than as of in on at to from
+    by for with about into onto over under between through during before after above below up
+    down out off again further also too very just s t re ve ll d m one ones via per such own
+    same some any each other another both while because since until although though however
+    please get gets got let lets der das den dem des ein eine einen einem einer eines und
+    oder aber ist sind war waren wird werden wurde wurden hat haben hatte er sie es wir ihr ihre
+    seine sein mit von zu zum zur im in am an auf aus bei für um als wie auch dass sich nach vor
+    über unter durch wenn el la los las un una unos unas y o u pero es son era eran fue
+    fueron ser está están ha han había de del al en con por para como que se su sus lo le les
+    este esta estos estas también si más le les des du au aux et ou mais est sont était étaient
+    être a ont avait dans avec par ce cet cette ces il elle ils elles nous vous leur
+    leurs qui que dont où ne se sa ses en il lo gli i uno e ed ma è sono era erano ha hanno
+    di del della dei delle da dal con per su che si anche come o os as um uma e mas é são foi
+    foram tem têm do da dos das em no na nos nas com para por que se seu sua também het een en
+    maar is zijn was waren wordt worden heeft hebben van te op met voor door als ook dat
+    zich naar
+    """.split()
+) - {"no"}
+
+_NEGATIONS = frozenset(
+    """
+    not no never none nobody nothing neither nor without cannot n't hardly nicht kein keine
+    keinen keinem keiner keines nie niemals ohne weder nunca ningún ninguna ninguno sin jamás
+    tampoco ni pas jamais aucun aucune sans rien non nessun nessuna nessuno mai senza não nunca
+    sem nenhum nenhuma niet geen nooit zonder
+    """.split()
+)
+_NEGATIVE_CHARACTERS = re.compile(
+    "ません|ない(?!と)|なく|不(?!仅|僅|但|同)|没有|沒有|未(?!来|来)|無い|无需|禁止"
+)
+_SCOPE_ENDS = frozenset(
+    """
+    but however although though except unless because aber sondern pero mais ma mas maar
+    """.split()
+)
+# "not only X but also Y" says X
+_NO_NEGATION = re.compile(
+    r"\bnot\s+(?:only|just|merely)\b|\bno\s+(?:matter|doubt)\b|\bno\.\s*\d", re.I
+)
+
+_WORD = re.compile(r"[^\W_]+(?:['’\-.&+/](?=[^\W_])[^\W_]+)*[+#]{0,2}|[^\w\s]", re.UNICODE)
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+"
+)
+_CLAUSE_MARKS = frozenset(",;:.!?()–—、。，；")
+_CONTRACTED = re.compile(r"^(?:ca|wo|[a-z]+)n['’]t$")
+
+_stemmers = local()
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a sentence says, as far as words go.
+
+    Attributes:
+        words: Keys of the content words in order, repeats kept.
+        negated: Keys that stand under a negation.
+        values: Numbers, times, days and dates.
+        names: Keys of capitalised words inside the sentence, acronyms and words with digits.
+        start: For each of `words`, where it stands.
+    """
+
+    words: tuple[str, ...]
+    negated: frozenset[str]
+    values: tuple[Value, ...]
+    names: frozenset[str]
+    starts: tuple[int, ...]
+
+    @property
+    def pairs(self) -> frozenset[tuple[str, str]]:
+        """Neighbouring content words."""
+        return frozenset(zip(self.words, self.words[1:], strict=False))
+
+
+def _stem(word: str) -> str:
+    stemmer: Any = getattr(_stemmers, "english", None)
+    if stemmer is None:  # a Stemmer is not thread-safe
+        stemmer = _stemmers.english = Stemmer.Stemmer("english", 0)
+    stemmed: str = stemmer.stemWord(word)
+    return stemmed
+
+
+@lru_cache(maxsize=65_536)
+def _key(word: str) -> str | None:
+    """Return the key of a word, or None for a function word."""
+    plain = unicodedata.normalize("NFKC", word).casefold().replace("’", "'")
+    plain = re.sub(r"'(?:s|re|ve|ll|d|m)$|^[ldjmnstc]'(?=\w{2})", "", plain)
+    if plain in _FUNCTION_WORDS or not plain:
+        return None
+    if plain.isascii() and plain.isalpha():
+        return _stem(plain)
+    return plain.rstrip(".")
+
+
+@lru_cache(maxsize=16_384)
+def analyse(text: str) -> Terms:
+    """Return the terms of a sentence; linear in its length."""
+    values = tuple(find_values(text))
+    inside = _Spans(values)
+    words: list[str] = []
+    starts: list[int] = []
+    negated: set[str] = set()
+    names: set[str] = set()
+    pardons = [match.span() for match in _NO_NEGATION.finditer(text)]
+    under = False
+    first = True
+    for token in _WORD.finditer(text):
+        raw, at = token[0], token.start()
+        if not raw[0].isalnum():
+            under = under and raw not in _CLAUSE_MARKS
+            first = first or raw in ".!?:"
+            continue
+        lower = raw.casefold()
+        if lower in _SCOPE_ENDS:
+            under = False
+        if lower in _NEGATIONS or _CONTRACTED.match(lower):
+            under = under or not any(start <= at < end for start, end in pardons)
+            first = False
+            continue
+        if inside.holds(at):
+            continue
+        for key, offset in _keys_of(raw):
+            words.append(key)
+            starts.append(at + offset)
+            if under:
+                negated.add(key)
+            if _is_name(raw, first):
+                names.add(key)
+        first = False
+    if _NEGATIVE_CHARACTERS.search(text):
+        negated.update(key for key in words if _UNSPACED.match(key))
+    return Terms(
+        words=tuple(words),
+        negated=frozenset(negated),
+        values=values,
+        names=frozenset(names),
+        starts=tuple(starts),
+    )
+
+
+def _keys_of(raw: str) -> list[tuple[str, int]]:
+    """Return the keys of a token: a stem, the parts of a compound, or pairs of characters."""
+    if _UNSPACED.search(raw):
+        return [
+            (run[0][i : i + 2], run.start() + i)
+            for run in _UNSPACED.finditer(raw)
+            for i in range(max(1, len(run[0]) - 1))
+        ] + [(k, 0) for part in _UNSPACED.split(raw) if part and (k := _key(part))]
+    if "-" in raw or "/" in raw:
+        return [(k, 0) for part in re.split(r"[-/]", raw) if (k := _key(part))]
+    key = _key(raw)
+    return [] if key is None else [(key, 0)]
+
+
+def _is_name(raw: str, first: bool) -> bool:
+    if any(character.isdigit() for character in raw):
+        return True
+    capitals = sum(character.isupper() for character in raw)
+    return capitals > 1 or (capitals == 1 and raw[0].isupper() and not first)
+
+
+class _Spans:
+    """Whether an offset lies in one of some sorted spans, asked in ascending order."""
+
+    def __init__(self, values: tuple[Value, ...]) -> None:
+        self._spans = [(value.start, value.end) for value in values]
+        self._next = 0
+
+    def holds(self, at: int) -> bool:
+        while self._next < len(self._spans) and self._spans[self._next][1] <= at:
+            self._next += 1
+        return self._next < len(self._spans) and self._spans[self._next][0] <= at

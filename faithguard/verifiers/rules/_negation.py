@@ -1,0 +1,63 @@
+"""A statement that the context makes with the opposite polarity.
+
+In: a claim and its context. Out: `contradicted` where the sentence that says most of the claim
+has its words under a negation and the claim has not, or the other way round; else silence.
+Source: the scope of a negation up to the end of its clause, after NegEx, Chapman et al. (2001).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from faithguard._offload import offload
+from faithguard.types import Claim, Verdict
+from faithguard.verifiers._context import Context
+from faithguard.verifiers._terms import Terms, analyse
+from faithguard.verifiers.rules._numbers import overlap
+
+__all__ = ["Negation", "flipped"]
+
+_SAME_STATEMENT = 0.75
+"""Share of a claim's words that a sentence must hold before its polarity can contradict."""
+
+
+class Negation:
+    """Veto a claim that the context denies, or denial of what it says."""
+
+    name = "negation@1"
+
+    def verify(self, claims: Sequence[Claim], context: Context) -> Sequence[Verdict | None]:
+        """Return a veto or None for each claim."""
+        return [self._verdict(claim, context) for claim in claims]
+
+    async def averify(self, claims: Sequence[Claim], context: Context) -> Sequence[Verdict | None]:
+        """Do the same off the event loop."""
+        return await offload(self.verify, claims, context)
+
+    def _verdict(self, claim: Claim, context: Context) -> Verdict | None:
+        terms = analyse(claim.text)
+        near = [
+            sentence
+            for sentence in context.select(claim.text).sentences
+            if overlap(terms, sentence.terms) >= _SAME_STATEMENT
+        ]
+        if not near or not all(flipped(terms, sentence.terms) for sentence in near):
+            return None
+        negative = bool(flipped(terms, near[0].terms) & near[0].terms.negated)
+        reason = "the context denies it" if negative else "the context says it without the negation"
+        return Verdict(
+            claim=claim.id,
+            label="contradicted",
+            p_supported=0.03,
+            verifier=self.name,
+            reason=reason,
+            evidence=(near[0].evidence(),),
+        )
+
+
+def flipped(claim: Terms, sentence: Terms) -> frozenset[str]:
+    """Return the words that only one of the two denies; none if both deny something alike."""
+    shared = set(claim.words) & set(sentence.words)
+    if claim.negated & sentence.negated:
+        return frozenset()
+    return frozenset((claim.negated ^ sentence.negated) & shared)

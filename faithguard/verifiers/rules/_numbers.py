@@ -1,0 +1,109 @@
+"""Numbers, times, days and dates that the context does not hold.
+
+In: a claim and its context. Out: `contradicted` where a sentence says the same with another
+value; `not_mentioned` where the value stands nowhere; else silence. Equal values in other
+wordings agree: see `_values`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from faithguard._offload import offload
+from faithguard.types import Claim, Verdict
+from faithguard.verifiers._context import Context, Sentence
+from faithguard.verifiers._terms import Terms, analyse
+from faithguard.verifiers._values import Value
+
+__all__ = ["Numbers", "disagreements", "overlap"]
+
+_SAME_SUBJECT = 0.5
+"""Share of a claim's words that a sentence must hold before its value can contradict."""
+
+_COUNTABLE = 12
+"""A writer may count up to a dozen things that the context only lists."""
+
+
+class Numbers:
+    """Veto a claim whose value stands nowhere in the context."""
+
+    name = "numbers@1"
+
+    def verify(self, claims: Sequence[Claim], context: Context) -> Sequence[Verdict | None]:
+        """Return a veto or None for each claim."""
+        return [self._verdict(claim, context) for claim in claims]
+
+    async def averify(self, claims: Sequence[Claim], context: Context) -> Sequence[Verdict | None]:
+        """Do the same off the event loop."""
+        return await offload(self.verify, claims, context)
+
+    def _verdict(self, claim: Claim, context: Context) -> Verdict | None:
+        terms = analyse(claim.text)
+        asked = analyse(context.question or "").values
+        absent = [
+            value
+            for value in terms.values
+            if not any(value.agrees(other) for other in context.values)
+            # what the question brought in is not what the answer asserts
+            and not (claim.text != (context.question or "") and _brought(value, asked))
+        ]
+        if not absent:
+            return None
+        for sentence in context.select(claim.text).sentences:
+            for mine, theirs in disagreements(terms, sentence.terms):
+                if mine in absent and overlap(terms, sentence.terms) >= _SAME_SUBJECT:
+                    return _contradiction(claim, mine, theirs, sentence, self.name)
+        if all(_counts(value) for value in absent):
+            return None
+        first = next(value for value in absent if not _counts(value))
+        return Verdict(
+            claim=claim.id,
+            label="not_mentioned",
+            p_supported=0.04,
+            verifier=self.name,
+            reason=f"the context nowhere says {first.text!r}",
+        )
+
+
+def _brought(value: Value, asked: Sequence[Value]) -> bool:
+    return any(value.text == other.text for other in asked)
+
+
+def _contradiction(
+    claim: Claim, mine: Value, theirs: Value, sentence: Sentence, name: str
+) -> Verdict:
+    return Verdict(
+        claim=claim.id,
+        label="contradicted",
+        p_supported=0.02,
+        verifier=name,
+        reason=f"the context says {theirs.text!r}, the answer {mine.text!r}",
+        evidence=(sentence.evidence(),),
+    )
+
+
+def disagreements(claim: Terms, sentence: Terms) -> Iterator[tuple[Value, Value]]:
+    """Yield values of a claim with the value that a sentence has in their place."""
+    for mine in claim.values:
+        if any(mine.agrees(other) for other in sentence.values):
+            continue
+        for theirs in sentence.values:
+            # a value that the claim states too is not in the place of this one
+            if mine.comparable(theirs) and not any(v.agrees(theirs) for v in claim.values):
+                yield mine, theirs
+                break
+
+
+def overlap(claim: Terms, sentence: Terms) -> float:
+    """Return the share in [0, 1] of a claim's content words that a sentence holds."""
+    words = set(claim.words)
+    return len(words & set(sentence.words)) / len(words) if words else 0.0
+
+
+def _counts(value: Value) -> bool:
+    return (
+        value.family == "number"
+        and not value.unit
+        and value.text.isalpha()
+        and all(isinstance(r, (int, float)) or r <= _COUNTABLE for r in value.readings)  # type: ignore[operator]
+    )

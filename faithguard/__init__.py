@@ -1,1 +1,60 @@
-"""Keep RAG answers faithful to their context."""
+"""Keep RAG answers faithful to their context.
+
+    framework event -> Exchange -> Claim -> Verdict | Failure -> Report -> Decision -> Record
+         adapter        capture    claims     verifiers          scorer    policy      sinks
+
+`check(answer, context)` says which claims of an answer its context supports. A framework's
+watcher (`faithguard_langchain.FaithfulnessCallback`) does so for every run of a chain, and its
+guard (`faithguard_langchain.guard`) holds back what does not pass.
+"""
+
+from faithguard._cache import VerdictCache
+from faithguard._version import __version__
+from faithguard.errors import (
+    CaptureError,
+    ConfigError,
+    FaithguardError,
+    JudgeError,
+    MissingExtraError,
+    UnfaithfulAnswerError,
+    VerifierError,
+)
+from faithguard.guard import acheck, check
+from faithguard.policy import Policy
+from faithguard.scorer import Scorer
+from faithguard.types import (
+    Claim,
+    Decision,
+    Evidence,
+    Exchange,
+    Failure,
+    Passage,
+    Record,
+    Report,
+    Verdict,
+)
+
+__all__ = [
+    "CaptureError",
+    "Claim",
+    "ConfigError",
+    "Decision",
+    "Evidence",
+    "Exchange",
+    "Failure",
+    "FaithguardError",
+    "JudgeError",
+    "MissingExtraError",
+    "Passage",
+    "Policy",
+    "Record",
+    "Report",
+    "Scorer",
+    "UnfaithfulAnswerError",
+    "Verdict",
+    "VerdictCache",
+    "VerifierError",
+    "__version__",
+    "acheck",
+    "check",
+]

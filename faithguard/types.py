@@ -59,9 +59,7 @@ ContextSource = Literal["retrieval", "prompt", "caller", "none"]
 """What the passages of an exchange rest on: retriever and tool runs, the prompt's own text
 because no retrieval was seen, the caller's word, or nothing at all."""
 
-Kind = Literal[
-    "fact", "abstention", "question", "courtesy", "opinion", "hedge", "action", "meta"
-]
+Kind = Literal["fact", "abstention", "question", "courtesy", "opinion", "hedge", "action", "meta"]
 """What a claim is: only a `fact` is checked and counted. `action` is what an agent says it did;
 `meta` speaks about the documents."""
 
@@ -377,7 +375,8 @@ def _adapter(kind: Any) -> Any:
 
 def to_json(value: Any, *, indent: int | None = None) -> str:
     """Return a value of this module as ASCII JSON, under the names of its fields."""
-    return json.dumps(_adapter(type(value)).dump_python(value, mode="json"), indent=indent)
+    kind: Any = type(value)
+    return json.dumps(_adapter(kind).dump_python(value, mode="json"), indent=indent)
 
 
 def from_json(kind: type[_T], text: str) -> _T:
@@ -386,5 +385,6 @@ def from_json(kind: type[_T], text: str) -> _T:
     Raises:
         pydantic.ValidationError: If the text is not JSON of that kind.
     """
-    value: _T = _adapter(kind).validate_json(text)
+    hashable: Any = kind
+    value: _T = _adapter(hashable).validate_json(text)
     return value

@@ -1,0 +1,116 @@
+"""Work that must not hold up its host: a bounded queue and one thread.
+
+In: jobs. Out: their effects, later; what does not fit is dropped, counted and said once.
+submitted = done + dropped + waiting. At exit the queue is drained for a bounded time, so that a
+short script still gets its results.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import threading
+import time
+import weakref
+from collections import deque
+from collections.abc import Callable
+
+__all__ = ["Background"]
+
+log = logging.getLogger("faithguard")
+
+_AT_EXIT = 5.0
+"""Seconds that an exiting process waits for all queues together."""
+
+_IDLE = 2.0
+"""Seconds after which a thread without work ends; the next job starts another."""
+
+
+class Background:
+    """Run jobs in order in a thread of its own, started when there is work.
+
+    Args:
+        capacity: Jobs that may wait.
+        what: What the jobs are, for the message that some were dropped.
+    """
+
+    def __init__(self, capacity: int = 1_000, *, what: str = "records") -> None:
+        self._capacity = capacity
+        self._what = what
+        self._jobs: deque[Callable[[], None]] = deque()
+        self._changed = threading.Condition()  # protects all that follows and `_jobs`
+        self._thread: threading.Thread | None = None
+        self._process = os.getpid()
+        self._busy = False
+        self.submitted = 0
+        self.done = 0
+        self.dropped = 0
+        _alive.add(self)
+
+    def submit(self, job: Callable[[], None]) -> bool:
+        """Queue a job; return whether there was room. Never blocks on a job, never raises."""
+        with self._changed:
+            if self._process != os.getpid():
+                self._after_fork()
+            self.submitted += 1
+            if len(self._jobs) >= self._capacity:
+                self.dropped += 1
+                if self.dropped == 1:
+                    log.warning(
+                        "faithguard: %d %s are waiting, further ones are dropped and counted",
+                        self._capacity,
+                        self._what,
+                    )
+                return False
+            self._jobs.append(job)
+            if self._thread is None:
+                name = f"faithguard-{self._what}"
+                self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+            return True
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until nothing is queued or running; return whether that came about in time."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._jobs and not self._busy, timeout)
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                if not self._changed.wait_for(lambda: self._jobs, _IDLE):
+                    self._thread = None
+                    return
+                job = self._jobs.popleft()
+                self._busy = True
+            try:
+                job()
+            except Exception as error:
+                # only the kind: the text of an error may hold an answer
+                log.warning("faithguard: %s in work on %s", type(error).__name__, self._what)
+            finally:
+                del job
+                with self._changed:
+                    self._busy = False
+                    self.done += 1
+                    self._changed.notify_all()
+
+    def _after_fork(self) -> None:
+        """A forked child has the queue of its parent, but not the thread, nor the jobs' duty."""
+        self._process = os.getpid()
+        self._jobs.clear()
+        self._thread = None
+        self._busy = False
+        self.submitted = self.done = self.dropped = 0
+
+
+_alive: weakref.WeakSet[Background] = weakref.WeakSet()
+
+
+@atexit.register
+def _drain() -> None:
+    until = time.monotonic() + _AT_EXIT
+    for background in list(_alive):
+        if not background.wait(max(0.0, until - time.monotonic())):
+            log.warning("faithguard: exit before all %s were done", background._what)  # pyright: ignore[reportPrivateUsage]

@@ -1,0 +1,294 @@
+"""One exchange's way through the cascade, without I/O.
+
+In: an exchange, an extractor and verifiers. Out: calls to make (`todo`), and, once their
+outcomes are settled, a `Report`. Who makes the calls, blocking or awaiting, is not known here.
+
+    claims -> verifier 1 -> what it leaves open -> verifier 2 -> ... -> causes -> Report
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from faithguard._cache import Key
+from faithguard._version import __version__
+from faithguard.claims import Extractor
+from faithguard.types import (
+    Cause,
+    Claim,
+    Exchange,
+    Failure,
+    Outcome,
+    Report,
+    Usage,
+    Verdict,
+)
+from faithguard.verifiers import Context, Finding, Verifier
+
+__all__ = ["Extract", "Plan", "Verify", "matched"]
+
+_SUBJECT = 0.34
+"""Share of a claim's content below which the context is not about its subject."""
+
+_ANSWERS = 0.75
+"""Share of a question's content from which the context seems to answer it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """A call: split the answer."""
+
+    extractor: Extractor
+    exchange: Exchange
+
+
+@dataclass(frozen=True, slots=True)
+class Verify:
+    """A call: verify claims against a context."""
+
+    verifier: Verifier
+    claims: tuple[Claim, ...]
+    context: Context
+
+    def key(self, claim: Claim) -> Key:
+        """Return all that the verdict depends on."""
+        return (self.verifier.name, self.context.version, claim.text)
+
+
+class Plan:
+    """The state of one check.
+
+    Args:
+        exchange: What to check.
+        extractor: Splits the answer.
+        verifiers: The cascade, cheap to dear.
+        band: The open interval of probabilities in which the next verifier is asked.
+    """
+
+    def __init__(
+        self,
+        exchange: Exchange,
+        extractor: Extractor,
+        verifiers: Sequence[Verifier],
+        *,
+        band: tuple[float, float],
+    ) -> None:
+        self._exchange = exchange
+        self._extractor = extractor
+        self._verifiers = tuple(verifiers)
+        self._band = band
+        self._claims: tuple[Claim, ...] = ()
+        self._states: dict[str, Verdict | Failure] = {}
+        self._unseen: dict[str, Verdict | Failure] = {}
+        self._failures: list[Failure] = []
+        self._cached = 0
+        self._seen = self._context(seen=True)
+        self._dropped = self._context(seen=False)
+        self._steps = self._walk()
+        self._found: Mapping[str, Finding] = {}
+
+    def todo(self) -> Extract | Verify | None:
+        """Return the call to make next; None when the report is ready."""
+        return next(self._steps, None)
+
+    def extracted(self, outcome: Sequence[Claim] | Failure) -> None:
+        """Take what an `Extract` returned, or why it failed."""
+        if isinstance(outcome, Failure):
+            self._failures.append(outcome)
+            return
+        size = len(self._exchange.answer)
+        ids = {claim.id for claim in outcome}
+        if len(ids) < len(outcome) or any(not 0 <= c.span[0] <= c.span[1] <= size for c in outcome):
+            message = "claims with the same id, or with a span outside the answer"
+            stage = self._extractor.name
+            self._failures.append(Failure(kind="unparsable", stage=stage, message=message))
+            return
+        self._claims = tuple(outcome)
+
+    def verified(self, found: Mapping[str, Finding], cached: int = 0) -> None:
+        """Take what a `Verify` found, by claim; what is not in it was not answered."""
+        self._cached += cached
+        self._found = found
+
+    def report(self, seconds: float) -> Report:
+        """Return the report; only after `todo` returned nothing."""
+        claims = tuple(self._settled(claim) for claim in self._claims)
+        facts = [claim for claim in claims if claim.kind == "fact"]
+        supported = sum(claim.supported for claim in facts)
+        failed = sum(claim.label == "failed" for claim in facts)
+        outcome = self._outcome_of(claims, failed)
+        total = len(facts)
+        return Report(
+            outcome=outcome,
+            score=supported / total if outcome == "scored" else None,
+            bounds=(supported / total, (supported + failed) / total)
+            if outcome == "incomplete"
+            else None,
+            supported=supported,
+            total=total,
+            claims=claims,
+            failures=tuple(self._failures)
+            + tuple(s for s in self._states.values() if isinstance(s, Failure)),
+            versions=self._versions(),
+            usage=Usage(cached=self._cached, seconds=seconds),
+            exchange=self._exchange,
+        )
+
+    # -- the way ------------------------------------------------------------------------------
+
+    def _walk(self) -> Iterator[Extract | Verify]:
+        """Yield calls; what came of each is in `_claims` and `_found`."""
+        if self._exchange.answer.strip():
+            yield Extract(self._extractor, self._exchange)
+        if self._seen.passages:
+            for verifier in self._verifiers:
+                yield from self._round(verifier, self._open(), self._seen, self._states)
+        if self._dropped.passages:
+            lost = [claim for claim in self._facts() if not self._is_supported(claim)]
+            # to know the cause, the first verifier that has something to say is enough
+            for verifier in self._verifiers:
+                silent = [claim for claim in lost if claim.id not in self._unseen]
+                yield from self._round(verifier, silent, self._dropped, self._unseen)
+
+    def _round(
+        self,
+        verifier: Verifier,
+        claims: list[Claim],
+        context: Context,
+        states: dict[str, Verdict | Failure],
+    ) -> Iterator[Extract | Verify]:
+        """Ask a verifier about claims, and once more about those that it left out."""
+        for last in (False, True):
+            if not claims:
+                return
+            yield Verify(verifier, tuple(claims), context)
+            found, claims = self._found, [c for c in claims if c.id not in self._found]
+            states |= {c: self._checked(f) for c, f in found.items() if f is not None}
+            if last:
+                for claim in claims:
+                    states[claim.id] = _missing(verifier.name, claim)
+
+    def _facts(self) -> list[Claim]:
+        return [claim for claim in self._claims if claim.kind == "fact"]
+
+    def _open(self) -> list[Claim]:
+        low, high = self._band
+        return [
+            claim
+            for claim in self._facts()
+            if not isinstance(state := self._states.get(claim.id), Verdict)
+            or low < state.p_supported < high
+        ]
+
+    def _is_supported(self, claim: Claim) -> bool:
+        state = self._states.get(claim.id)
+        return isinstance(state, Verdict) and state.label in ("supported", "conflicting")
+
+    # -- what came back -----------------------------------------------------------------------
+
+    def _checked(self, finding: Verdict | Failure) -> Verdict | Failure:
+        """Void a verdict whose quote does not stand in its passage."""
+        if isinstance(finding, Verdict) and not all(
+            evidence.stands_in(self._exchange) for evidence in finding.evidence
+        ):
+            return Failure(
+                kind="unparsable",
+                stage=finding.verifier,
+                message="the quoted evidence does not stand in its passage",
+                claim=finding.claim,
+            )
+        return finding
+
+    # -- the report ---------------------------------------------------------------------------
+
+    def _settled(self, claim: Claim) -> Claim:
+        if claim.kind == "abstention":
+            return self._answerable(claim)
+        if claim.kind != "fact":
+            return claim
+        state = self._states.get(claim.id)
+        if state is not None:
+            claim = claim.settled(state)
+        elif self._seen.passages:
+            claim = claim.settled(_missing("cascade", claim))
+        else:
+            claim = replace(claim, reason="there is no context to check it against")
+        if claim.supported or claim.label == "failed":
+            return claim
+        cause = self._cause(claim)
+        if cause == "truncation":
+            found = self._unseen[claim.id]
+            where = found.evidence if isinstance(found, Verdict) else ()
+            reason = f"{claim.reason}; a passage that never reached the prompt says it"
+            return replace(claim, cause=cause, evidence=claim.evidence + where, reason=reason)
+        return replace(claim, cause=cause)
+
+    def _cause(self, claim: Claim) -> Cause:
+        unseen = self._unseen.get(claim.id)
+        if isinstance(unseen, Verdict) and unseen.label in ("supported", "conflicting"):
+            return "truncation"
+        if claim.label == "contradicted":
+            return "generation"
+        known = max(self._seen.covers(claim.text), self._dropped.covers(claim.text))
+        return "retrieval" if known < _SUBJECT else "generation"
+
+    def _answerable(self, claim: Claim) -> Claim:
+        """Attach what seems to answer the question that the answer declines."""
+        question = self._exchange.question
+        if not question or not self._seen.passages:
+            return claim
+        selection = self._seen.select(question, most=1)
+        if selection.best < _ANSWERS:
+            return claim
+        evidence = tuple(sentence.evidence() for sentence in selection.sentences)
+        reason = "abstained although the context seems to answer the question"
+        return replace(claim, evidence=evidence, reason=reason)
+
+    def _outcome_of(self, claims: Sequence[Claim], failed: int) -> Outcome:
+        facts = sum(claim.kind == "fact" for claim in claims)
+        if self._failures:
+            return "failed"
+        if not facts:
+            abstained = any(claim.kind == "abstention" for claim in claims)
+            return "abstained" if abstained else "no_claims"
+        if not self._seen.passages:
+            return "no_context"
+        if failed:
+            return "failed" if failed == facts else "incomplete"
+        return "scored"
+
+    def _versions(self) -> Mapping[str, str]:
+        return {
+            "faithguard": __version__,
+            "extractor": self._extractor.name,
+            "verifiers": " ".join(verifier.name for verifier in self._verifiers),
+        }
+
+    def _context(self, *, seen: bool) -> Context:
+        numbered = [
+            (number, passage)
+            for number, passage in enumerate(self._exchange.passages)
+            if passage.seen == seen and passage.text.strip()
+        ]
+        return Context(
+            [passage for _, passage in numbered],
+            self._exchange.question,
+            numbers=[number for number, _ in numbered],
+        )
+
+
+def _missing(stage: str, claim: Claim) -> Failure:
+    return Failure(kind="missing", stage=stage, message="no verdict came back", claim=claim.id)
+
+
+def matched(asked: Sequence[Claim], outcome: Failure | Sequence[Finding]) -> dict[str, Finding]:
+    """Match what came back to claims, by id; a claim that is not in it was not answered."""
+    if isinstance(outcome, Failure):
+        return {claim.id: replace(outcome, claim=claim.id) for claim in asked}
+    ids = {claim.id for claim in asked}
+    found: dict[str, Finding] = {f.claim: f for f in outcome if f is not None and f.claim in ids}
+    if len(outcome) == len(asked):
+        silent = (claim.id for claim, f in zip(asked, outcome, strict=True) if f is None)
+        found |= {claim: None for claim in silent if claim not in found}
+    return found

@@ -1,0 +1,419 @@
+"""Events of a run tree -> Exchange.
+
+In: what a framework tells while a chain runs: retrievals, tool results, prompts, model outputs,
+each under a run id. Out: the `Exchange`: question, answer, and the passages, each marked
+whether it reached a prompt. Evidence is retrieved or tool text that the model saw; the user's
+words, earlier answers and what a model wrote on the way never are.
+
+`Assembler` keeps one `Trace` for each root run, until the root ends, or is too old, or there
+are too many. `passages_of` reads what a caller passes as context.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+import uuid
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from faithguard.errors import CaptureError
+from faithguard.types import ContextSource, Exchange, Passage
+
+__all__ = ["Assembler", "Message", "Trace", "new_id", "passages_of"]
+
+Role = Literal["system", "user", "assistant", "tool"]
+RunKind = Literal["chain", "retriever", "tool", "model"]
+
+_SHINGLE = 6
+"""Tokens in a row that a prompt must share with a passage before that stretch counts as seen."""
+
+_SMALL_GAP = 2
+"""Tokens that a template may have changed (an escape, a quote) inside a stretch that was seen."""
+
+_TELLING = 16
+"""Characters from which a piece of a model's text is known again in an error's text."""
+
+_TOKEN = re.compile(
+    r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]|(?:(?![\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff])\w)+"
+)
+_CONTEXT_KEYS = frozenset(
+    {
+        "context",
+        "contexts",
+        "documents",
+        "docs",
+        "passages",
+        "source_documents",
+        "retrieved_contexts",
+    }
+)
+
+
+def new_id() -> str:
+    """Return a fresh exchange id."""
+    return uuid.uuid4().hex
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a prompt, its text only."""
+
+    role: Role
+    text: str
+
+
+@dataclass(slots=True)
+class Trace:
+    """What happened in one run tree, in order; collecting is cheap, `exchange` does the work."""
+
+    domain: str | None = None
+    tags: tuple[str, ...] = ()
+    started_at: datetime | None = None
+    answer: str | None = None
+    """The text of the last model output."""
+    finish_reason: str | None = None
+    models: int = 0
+    """Model calls started so far."""
+    inputs: Any = None
+    """What the root was given, as plain strings, lists, mappings and `Message`s."""
+    query: str | None = None
+    """What the first retriever was asked."""
+    _found: list[tuple[str, Passage]] = field(default_factory=list[tuple[str, Passage]])
+    _prompts: dict[Message, None] = field(default_factory=dict[Message, None])
+    _written: dict[str, None] = field(default_factory=dict[str, None])
+    _added: dict[str, None] = field(default_factory=dict[str, None])
+    _parents: dict[str, str | None] = field(default_factory=dict[str, str | None])
+    _holds_model: set[str] = field(default_factory=set[str])
+
+    def started(self, run: str, parent: str | None, kind: RunKind) -> None:
+        """Note a run of the tree."""
+        self._parents[run] = parent
+        if kind == "model":
+            self.models += 1
+            above = parent
+            while above is not None and above not in self._holds_model:
+                self._holds_model.add(above)
+                above = self._parents.get(above)
+
+    def retrieved(self, run: str, passages: Iterable[Passage]) -> None:
+        """Take what a retriever or a tool returned."""
+        self._found += [(run, replace(p, hop=self.models, seen=False)) for p in passages]
+
+    def prompted(self, messages: Iterable[Message]) -> None:
+        """Take the exact messages of a model call; a repeated one is kept once."""
+        self._prompts |= dict.fromkeys(messages)
+
+    def wrote(self, text: str, finish_reason: str | None = None) -> None:
+        """Take a model's output."""
+        self.answer = text
+        self.finish_reason = finish_reason
+        if text.strip():
+            self._written[text] = None
+
+    def added(self, text: str) -> None:
+        """Take what a guard itself put into a prompt: it names claims, and is no evidence."""
+        self._added[text] = None
+
+    def quoted_in(self, text: str) -> bool:
+        """Say whether a text holds something that a model of this run wrote."""
+        return any(piece in text for words in self._written for piece in _tellings(words))
+
+    @property
+    def fetched(self) -> bool:
+        """Whether a retriever or a tool returned anything."""
+        return bool(self._found)
+
+    @property
+    def runs(self) -> Iterable[str]:
+        """The ids of all runs of the tree."""
+        return self._parents.keys()
+
+    def question(self) -> str | None:
+        """Return the question: of the root's input, else of the retrieval, else of the prompt."""
+        users = [message.text for message in self._prompts if message.role == "user"]
+        return _question(self.inputs) or self.query or (users[-1] if users else None)
+
+    def exchange(
+        self, answer: str, *, id: str | None = None, question: str | None = None
+    ) -> Exchange:
+        """Return the exchange that these events make with an answer."""
+        passages, source = self._passages()
+        return Exchange(
+            id=id or new_id(),
+            answer=answer,
+            passages=tuple(passages),
+            question=question or self.question(),
+            domain=self.domain,
+            context_source=source,
+            finish_reason=self.finish_reason,
+            tags=self.tags,
+            started_at=self.started_at,
+        )
+
+    def _passages(self) -> tuple[list[Passage], ContextSource]:
+        # what a tool returned after a model ran inside it is that model's writing
+        found = [p for run, p in self._found if p.text.strip() and run not in self._holds_model]
+        if found:
+            unique = {passage.text: passage for passage in reversed(found)}.values()
+            prompt = _Prompt(
+                _without(m.text, self._added) for m in self._prompts if m.role != "assistant"
+            )
+            return [piece for p in reversed(unique) for piece in prompt.split(p)], "retrieval"
+        texts = [Passage(text=t, origin="prompt") for t in self._prompt_texts() if t.strip()]
+        return (texts, "prompt") if texts else ([], "none")
+
+    def _prompt_texts(self) -> Iterator[str]:
+        """Yield the prompt's text outside the user's and the models' words."""
+        own = {text for text in _user_words(self.inputs) if len(text.strip()) > 1}
+        own |= self._written.keys() | self._added.keys()
+        own |= {message.text for message in self._prompts if message.role == "assistant"}
+        # a model that was called with messages was called with the user's own words
+        known = isinstance(self.inputs, str | Mapping)
+        for message in self._prompts:
+            if message.role == "assistant" or (message.role == "user" and not known):
+                continue
+            yield _without(message.text, own)
+
+
+def _without(text: str, words: Iterable[str]) -> str:
+    for own in sorted(words, key=len, reverse=True):
+        text = text.replace(own, "\n")
+    return text
+
+
+def _tellings(words: str) -> Iterator[str]:
+    """Yield the pieces of a text by which a reader would know it."""
+    for line in words.splitlines():
+        for piece in re.split(r"(?<=[.!?])\s+", line):
+            if len(piece.strip()) >= _TELLING:
+                yield piece.strip()
+
+
+class _Prompt:
+    """The text of all prompts of a run, to be asked what of a passage it holds."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._shingles: set[int] = set()
+        self._whole = "\0"
+        self._empty = True
+        for text in texts:
+            self._empty = False
+            # context that was dumped as JSON has its line breaks and quotes escaped
+            tokens = [t.casefold() for t in _TOKEN.findall(re.sub(r'\\[nrt"]', " ", text))]
+            self._whole += " " + " ".join(tokens) + " \0"
+            self._shingles.update(_shingles(tokens))
+
+    def split(self, passage: Passage) -> Iterator[Passage]:
+        """Yield the passage in the pieces that reached the prompt and those that did not."""
+        if self._empty:
+            # no model call was observed: what was fetched is the best that is known
+            yield replace(passage, seen=True)
+            return
+        matches = list(_TOKEN.finditer(passage.text))
+        tokens = [match[0].casefold() for match in matches]
+        if f" {' '.join(tokens)} " in self._whole:
+            yield replace(passage, seen=True)
+            return
+        seen = self._seen(tokens)
+        bounds = [0]
+        for i in range(1, len(tokens)):
+            if seen[i] != seen[i - 1]:
+                bounds.append(i)
+        for begin, end in zip(bounds, [*bounds[1:], len(tokens)], strict=True):
+            start = matches[begin].start() if begin else 0
+            stop = matches[end].start() if end < len(tokens) else len(passage.text)
+            if seen and seen[begin] and end < len(tokens):
+                stop = matches[end - 1].end()  # nothing of what follows the cut was seen
+            text = passage.text[start:stop]
+            yield replace(passage, text=text, seen=bool(seen) and seen[begin])
+
+    def _seen(self, tokens: list[str]) -> list[bool]:
+        seen = [False] * len(tokens)
+        for i, shingle in enumerate(_shingles(tokens)):
+            if shingle in self._shingles:
+                seen[i : i + _SHINGLE] = [True] * _SHINGLE
+        gap = 0
+        for i, here in enumerate(seen):
+            if here and 0 < gap <= _SMALL_GAP and i > gap:
+                seen[i - gap : i] = [True] * gap
+            gap = 0 if here else gap + 1
+        return seen
+
+
+def _shingles(tokens: Sequence[str]) -> Iterator[int]:
+    for i in range(len(tokens) - _SHINGLE + 1):
+        yield hash(tuple(tokens[i : i + _SHINGLE]))
+
+
+def _question(inputs: Any) -> str | None:
+    if isinstance(inputs, str):
+        return inputs or None
+    if isinstance(inputs, Mapping):
+        for key in ("question", "input", "query", "user_input", "prompt", "messages"):
+            if found := _question(inputs.get(key)):
+                return found
+        return None
+    if isinstance(inputs, Message):
+        return inputs.text if inputs.role == "user" else None
+    if isinstance(inputs, list):
+        return next((q for item in reversed(inputs) if (q := _question(item))), None)
+    return None
+
+
+def _user_words(inputs: Any) -> Iterator[str]:
+    """Yield the strings that the caller passed in, but for what is passed as context."""
+    if isinstance(inputs, str):
+        yield inputs
+    elif isinstance(inputs, Message):
+        yield inputs.text
+    elif isinstance(inputs, Mapping):
+        for key, value in inputs.items():
+            if key not in _CONTEXT_KEYS:
+                yield from _user_words(value)
+    elif isinstance(inputs, list | tuple):
+        for item in inputs:
+            yield from _user_words(item)
+
+
+class Assembler:
+    """Keep the traces of the run trees that are going on.
+
+    State is keyed by run id, gone when the root ends, and bounded: a tree that is never ended
+    (a cancelled model call does not tell) leaves after `max_age`, or when there are too many.
+
+    Args:
+        max_runs: Trees at once.
+        max_age: Seconds after which a tree that has not ended is dropped.
+        clock: Seconds, monotonic.
+        now: The time of day.
+    """
+
+    def __init__(
+        self,
+        *,
+        max_runs: int = 1_000,
+        max_age: float = 900.0,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._max_runs = max_runs
+        self._max_age = max_age
+        self._clock = clock
+        self._now = now
+        self._roots: OrderedDict[str, tuple[float, Trace]] = OrderedDict()
+        self._root_of: dict[str, str] = {}
+        self._lock = threading.Lock()  # protects both
+
+    def __len__(self) -> int:
+        """Return how many entries are held; 0 when nothing runs."""
+        return len(self._roots) + len(self._root_of)
+
+    def start(self, run: str, parent: str | None, kind: RunKind) -> Trace:
+        """Note that a run started; return the trace of its tree.
+
+        A run whose parent is not known is a root: a callback may be attached to a part of a
+        chain only. A run that is told of twice is noted once.
+        """
+        with self._lock:
+            self._drop_old()
+            root = self._root_of.get(parent or "") or self._root_of.get(run) or run
+            if root not in self._roots:
+                self._roots[root] = self._clock(), Trace(started_at=self._now())
+            trace = self._roots[root][1]
+            if run not in self._root_of:
+                self._root_of[run] = root
+                trace.started(run, parent, kind)
+            return trace
+
+    def trace(self, run: str) -> Trace | None:
+        """Return the trace of the tree that a run belongs to, if it is still going on."""
+        with self._lock:
+            root = self._root_of.get(run)
+            return self._roots[root][1] if root is not None else None
+
+    def is_root(self, run: str) -> bool:
+        """Say whether a run is the root of a tree that is going on."""
+        with self._lock:
+            return run in self._roots
+
+    def end(self, run: str) -> Trace | None:
+        """Return the trace, and forget it, if the run is a root."""
+        with self._lock:
+            return self._drop(run) if run in self._roots else None
+
+    def _drop_old(self) -> None:
+        oldest = self._clock() - self._max_age
+        while self._roots:
+            root, (started, _) = next(iter(self._roots.items()))
+            if started > oldest and len(self._roots) < self._max_runs:
+                return
+            self._drop(root)
+
+    def _drop(self, root: str) -> Trace:
+        _, trace = self._roots.pop(root)
+        for run in trace.runs:
+            self._root_of.pop(run, None)
+        return trace
+
+
+def passages_of(context: Any, **fields: Any) -> tuple[Passage, ...]:
+    """Read context: a string, a passage, a framework's document or node, or several of them.
+
+    Args:
+        context: What a caller has; an empty list is no context.
+        fields: Fields of the passages that are made, such as `origin`.
+
+    Raises:
+        CaptureError: If a part of it has no text.
+    """
+    if isinstance(context, str | Passage | Mapping) or _text_of(context) is not None:
+        return (_passage(context, fields),)
+    if context is None or isinstance(context, bytes) or not isinstance(context, Iterable):
+        raise CaptureError(
+            f"`context` is of type {type(context).__name__}: pass a string, a list of strings, "
+            "Documents, nodes or Passages; [] for no context"
+        )
+    return tuple(_passage(item, fields) for item in context)
+
+
+def _passage(item: Any, fields: Mapping[str, Any]) -> Passage:
+    if isinstance(item, Passage):
+        return item
+    text = item if isinstance(item, str) else _text_of(item)
+    if text is None:
+        raise CaptureError(
+            f"a piece of context is of type {type(item).__name__}, which has no text: "
+            "pass strings, Documents, nodes or Passages"
+        )
+    metadata = _metadata_of(item)
+    source = next(
+        (metadata[k] for k in ("source", "file_name", "url", "id") if k in metadata), None
+    )
+    return Passage(
+        text=text, source=None if source is None else str(source), metadata=metadata, **fields
+    )
+
+
+def _text_of(item: Any) -> str | None:
+    """Return the text of a document or node by the names that frameworks use."""
+    if isinstance(item, Mapping):
+        values = [item.get(key) for key in ("text", "page_content", "content")]
+    else:
+        node = getattr(item, "node", None)  # a node with its score
+        if node is not None:
+            return _text_of(node)
+        values = [getattr(item, "page_content", None), getattr(item, "text", None)]
+        if callable(content := getattr(item, "get_content", None)):
+            values.append(content())
+    return next((str(value) for value in values if isinstance(value, str)), None)
+
+
+def _metadata_of(item: Any) -> Mapping[str, Any]:
+    item = getattr(item, "node", None) or item
+    found = item.get("metadata") if isinstance(item, Mapping) else getattr(item, "metadata", None)
+    return found if isinstance(found, Mapping) else {}

@@ -1,0 +1,285 @@
+"""The command line: check an answer against files, or run an integration's demo.
+
+In: files and options. Out: a report on stdout, errors on stderr, and an exit code that a
+script can act on: 0 the answer passed, 1 it did not, 2 bad input or a failure.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ParamSpec, TextIO
+
+import typer
+
+from faithguard.errors import ConfigError, FaithguardError, MissingExtraError, UnfaithfulAnswerError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+    from faithguard.types import Decision, Passage, Report
+
+__all__ = ["app", "main"]
+
+_P = ParamSpec("_P")
+
+_NOT_PASSED = 1
+_FAILED = 2
+_INTERRUPTED = 130
+
+_DEMOS = "faithguard.demos"
+_BOM = b"\xef\xbb\xbf"
+_LONGEST = 600  # characters of a message
+
+app = typer.Typer(
+    name="faithguard",
+    help="Check that an answer says only what its context says.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    try:
+        app(prog_name="faithguard")
+    except KeyboardInterrupt:
+        sys.exit(_INTERRUPTED)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from faithguard import __version__
+
+        typer.echo(f"faithguard {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version.", callback=_version, is_eager=True),
+    ] = False,
+) -> None:
+    """Check that an answer says only what its context says."""
+
+
+def _orderly(command: Callable[_P, int]) -> Callable[_P, None]:
+    """Exit with what `command` returns, and turn what it raises into one line and a code."""
+
+    @wraps(command)
+    def run(*args: _P.args, **kwargs: _P.kwargs) -> None:
+        try:
+            code = command(*args, **kwargs)
+        except typer.Exit:
+            raise
+        except KeyboardInterrupt:
+            raise typer.Exit(_INTERRUPTED) from None
+        except UnfaithfulAnswerError as held:
+            _complain(str(held))
+            code = _NOT_PASSED
+        except FaithguardError as error:
+            _complain(str(error))
+            code = _FAILED
+        except Exception as error:
+            _complain(
+                f"unexpected {type(error).__name__}: {error}",
+                " (FAITHGUARD_DEBUG=1 shows the traceback)",
+            )
+            code = _FAILED
+        raise typer.Exit(code)
+
+    return run
+
+
+def _complain(message: str, hint: str = "") -> None:
+    """Say on one line of stderr what is wrong; with FAITHGUARD_DEBUG=1 also where."""
+    from faithguard._render import visible
+
+    if os.environ.get("FAITHGUARD_DEBUG", "") not in ("", "0"):
+        import traceback
+
+        traceback.print_exc()
+    line = " ".join(visible(message).split())
+    if len(line) > _LONGEST:
+        line = f"{line[:_LONGEST]}... {len(line) - _LONGEST:,} more characters"
+    with _pipe(sys.stderr):
+        print(f"faithguard: {line}{hint}", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def _pipe(stream: TextIO) -> Generator[None]:
+    """Let a reader that went away, as `head` does, neither be heard nor change the exit code."""
+    try:
+        yield
+    except OSError as error:
+        # Python flushes the stream once more at exit; what is left in it must go somewhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        if not isinstance(error, BrokenPipeError):
+            raise ConfigError(f"the output cannot be written: {error.strerror}") from error
+
+
+def _print(text: str) -> None:
+    if sys.stdout is None:  # closed by the caller, who wants the exit code only
+        return
+    with _pipe(sys.stdout):
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+# check
+
+
+@app.command()
+@_orderly
+def check(
+    context: Annotated[
+        list[str],
+        typer.Option(metavar="FILE", help="A passage of context; may be given several times."),
+    ],
+    answer: Annotated[str, typer.Option(metavar="FILE", help="The answer; - reads stdin.")],
+    question: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="The question that was answered.")
+    ] = None,
+    domain: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Whose thresholds decide: medical, legal, support, ..."),
+    ] = None,
+    policy: Annotated[
+        str | None, typer.Option(metavar="FILE", help="A TOML file with thresholds of your own.")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the report and the decision as JSON.")
+    ] = False,
+) -> int:
+    """Check an answer against its context. Exit 0: it passed; 1: it did not; 2: bad input."""
+    from faithguard.policy import Policy
+
+    rules = Policy.for_domain(domain, file=Path(policy) if policy is not None else None)
+    passages = [_passage(file) for file in context]
+    text = _stdin() if answer == "-" else _read(answer, "answer")
+    from faithguard.guard import check as check_answer  # late: bad input is told at once
+
+    report = check_answer(text, passages, question=question)
+    # Not given to `check`, which does not know the domains of the policy file.
+    report = replace(report, exchange=replace(report.exchange, domain=rules.domain))
+    decision = report.decide(rules)
+    _print(_as_json(report, decision) if as_json else _as_text(report, decision))
+    return 0 if decision.passed else _NOT_PASSED
+
+
+def _passage(file: str) -> Passage:
+    from faithguard.types import Passage
+
+    if file == "-":
+        raise ConfigError("'-' reads stdin for --answer only; name a file for --context")
+    return Passage(text=_read(file, "context"), source=os.fsencode(file).decode(errors="replace"))
+
+
+def _read(file: str, what: str) -> str:
+    try:
+        data = Path(file).read_bytes()
+    except IsADirectoryError:
+        raise ConfigError(f"{what} {file!r} is a directory; name a file in it") from None
+    except FileNotFoundError:
+        raise ConfigError(f"{what} file {file!r} does not exist; check the path") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigError(
+            f"{what} file {file!r} cannot be read ({reason}); name a file that can"
+        ) from error
+    return _decoded(data, f"{what} file {file!r}")
+
+
+def _stdin() -> str:
+    if sys.stdin is None:
+        raise ConfigError("stdin is closed; pipe the answer in, or name a file for --answer")
+    return _decoded(sys.stdin.buffer.read(), "the answer on stdin")
+
+
+def _decoded(data: bytes, name: str) -> str:
+    skipped = len(_BOM) if data.startswith(_BOM) else 0
+    try:
+        return data[skipped:].decode("utf-8")
+    except UnicodeDecodeError as error:
+        place = error.start + skipped
+        source = "UTF-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "CP1252"
+        raise ConfigError(
+            f"{name} is not UTF-8: byte {place} is 0x{data[place]:02x}; convert it, "
+            f"if it is {source} with: iconv -f {source} -t UTF-8"
+        ) from None
+
+
+def _as_json(report: Report, decision: Decision) -> str:
+    from faithguard.types import to_json
+
+    both = json.loads(report.to_json()) | {"decision": json.loads(to_json(decision))}
+    return json.dumps(both) + "\n"
+
+
+def _as_text(report: Report, decision: Decision) -> str:
+    from rich.console import Console
+
+    from faithguard._render import terminal
+
+    # In memory, since rich would end the process with a code of its own when a reader goes away.
+    stdout = sys.stdout
+    encoding = "utf-8" if stdout is None else stdout.encoding
+    page = io.TextIOWrapper(io.BytesIO(), encoding=encoding, newline="")
+    console = Console(file=page, force_terminal=(stdout is not None and stdout.isatty()) or None)
+    for part in terminal(report, decision):
+        console.print(part)
+    page.seek(0)
+    return page.read()
+
+
+# demo
+
+
+@app.command()
+@_orderly
+def demo(
+    corpus: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="A folder of text files to ask about, instead of ours."),
+    ] = None,
+    framework: Annotated[
+        str, typer.Option(metavar="NAME", help="The framework to show.")
+    ] = "langchain",
+) -> int:
+    """Run a small RAG chain and watch what faithguard says of its answers."""
+    if corpus is not None and not corpus.is_dir():
+        raise ConfigError(f"--corpus {str(corpus)!r} is not a folder; name one with text files")
+    entry = _demo(framework)
+    try:
+        code = entry.load()(corpus=corpus)
+    except ModuleNotFoundError as error:
+        package = framework.replace("-", "_")
+        if (error.name or "").partition(".")[0] in (package, f"{package}_core"):
+            raise MissingExtraError(framework) from error
+        raise
+    return code if isinstance(code, int) else 0
+
+
+def _demo(framework: str) -> EntryPoint:
+    from importlib.metadata import entry_points
+
+    found = {entry.name: entry for entry in entry_points(group=_DEMOS)}
+    if framework not in found:
+        known = ", ".join(sorted(found)) or "none; reinstall faithguard"
+        raise ConfigError(f"no demo for the framework {framework!r}; known: {known}")
+    return found[framework]
+
+
+if __name__ == "__main__":
+    main()

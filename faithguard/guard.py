@@ -1,0 +1,177 @@
+"""Check an answer; and, around a call that writes one, decide after each attempt what to do.
+
+`check` and `acheck`: answer + context -> Report.
+
+`Course`: the course of one guarded call, without I/O. In: the report of each attempt. Out: a
+`Step`: deliver, block, or ask again with feedback. Frameworks' guards make the calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from faithguard.capture import new_id, passages_of
+from faithguard.errors import CaptureError, ConfigError
+from faithguard.policy import Policy, decide, resolve
+from faithguard.scorer import Scorer, default_scorer
+from faithguard.types import Attempt, Decision, Exchange, Record, Report
+
+__all__ = ["Course", "OnFail", "Step", "acheck", "check", "course_policy", "feedback"]
+
+OnFail = Literal["block", "flag", "regenerate"]
+"""What a guard does with an answer that does not pass: hold it back, deliver it flagged, or have
+it written again and verified again."""
+
+_MOST_NAMED = 20
+"""Claims named in one feedback; more would be another answer."""
+
+
+def check(
+    answer: str,
+    context: Any,
+    *,
+    question: str | None = None,
+    domain: str | None = None,
+    scorer: Scorer | None = None,
+) -> Report:
+    """Say which claims of an answer its context supports.
+
+    Args:
+        answer: What a model wrote.
+        context: What it was to write from: a string, strings, Documents, nodes or `Passage`s.
+        question: What was asked; an answer of one word is checked together with it.
+        domain: The domain whose thresholds `report.decide()` uses.
+        scorer: The cascade; the local one by default.
+
+    Raises:
+        CaptureError: If the answer is no string or a piece of context has no text.
+        ConfigError: If the domain is unknown.
+    """
+    return (scorer or default_scorer()).score(_exchange(answer, context, question, domain))
+
+
+async def acheck(
+    answer: str,
+    context: Any,
+    *,
+    question: str | None = None,
+    domain: str | None = None,
+    scorer: Scorer | None = None,
+) -> Report:
+    """Do what `check` does without blocking the event loop."""
+    return await (scorer or default_scorer()).ascore(_exchange(answer, context, question, domain))
+
+
+def _exchange(answer: Any, context: Any, question: str | None, domain: str | None) -> Exchange:
+    if not isinstance(answer, str):
+        raise CaptureError(f"`answer` is of type {type(answer).__name__}: pass its text, a str")
+    if domain is not None:
+        resolve(domain)  # a typo must not wait for the decision
+    passages = passages_of(context)
+    return Exchange(
+        id=new_id(),
+        answer=answer,
+        passages=passages,
+        question=question,
+        domain=domain,
+        context_source="caller" if passages else "none",
+    )
+
+
+def course_policy(domain: str | Policy | None, on_fail: str | None) -> Policy:
+    """Return the policy of a guard, with `on_fail` from code if it is given.
+
+    Raises:
+        ConfigError: If the domain is unknown or no guard can do what `on_fail` says.
+    """
+    policy = resolve(domain)
+    wanted = on_fail or policy.on_fail
+    if wanted not in ("block", "flag", "regenerate"):
+        raise ConfigError(
+            f"`on_fail` is {wanted!r}: this guard can do 'block', 'flag' and 'regenerate'"
+        )
+    return policy if on_fail is None else policy.model_copy(update={"on_fail": on_fail})
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What to do after an attempt."""
+
+    action: Literal["deliver", "block", "regenerate"]
+    decision: Decision
+    feedback: str | None = None
+    """What to tell the model, with `regenerate`."""
+
+
+class Course:
+    """The attempts of one guarded call.
+
+    Args:
+        policy: Decides on each attempt.
+        max_attempts: Answers to have written at most, the first one included.
+        may_ask: Whether the guard can ask the model again.
+    """
+
+    def __init__(self, policy: Policy, *, max_attempts: int, may_ask: bool = True) -> None:
+        self._policy = policy
+        self._most = max_attempts if may_ask and policy.on_fail == "regenerate" else 1
+        self._attempts: list[Attempt] = []
+        self._decision: Decision | None = None
+
+    def settle(self, report: Report) -> Step:
+        """Take the report of an attempt and say what to do; every attempt comes here."""
+        self._attempts.append(Attempt(exchange=report.exchange, report=report))
+        decision = decide(report, self._policy)
+        if decision.passed or self._policy.on_fail == "flag":
+            self._decision = decision
+            return Step("deliver", decision)
+        if len(self._attempts) < self._most:
+            return Step("regenerate", decision, feedback(report))
+        # the last attempt is verified too, and does not pass
+        tries = f" after {len(self._attempts)} attempts" if len(self._attempts) > 1 else ""
+        self._decision = replace(decision, action="block", reason=decision.reason + tries)
+        return Step("block", self._decision)
+
+    def record(self, timings: Mapping[str, float] | None = None) -> Record:
+        """Return what is kept of the call; only after a step that ends it."""
+        last = self._attempts[-1]
+        if self._decision is None:
+            raise ConfigError("the course has not ended: settle its last report first")
+        return Record(
+            exchange=last.exchange,
+            report=last.report,
+            decision=self._decision,
+            attempts=tuple(self._attempts),
+            versions=last.report.versions,
+            timings=dict(timings or {})
+            | {"verify": sum(a.report.usage.seconds for a in self._attempts)},
+        )
+
+
+def feedback(report: Report) -> str:
+    """Return what to tell a model whose answer did not pass: which claims, and why."""
+    if report.outcome in ("failed", "incomplete", "no_context"):
+        problem = "Your answer could not be verified against the context."
+    else:
+        problem = "The context does not support everything in your answer."
+    named = [
+        f"- {' '.join(claim.text.split())} ({_complaint(claim.label)})"
+        for claim in report.unsupported[:_MOST_NAMED]
+    ]
+    return "\n".join(
+        [
+            problem,
+            *(["These statements are not supported:", *named] if named else []),
+            "Answer the question again, in the same language and form, with statements that the "
+            "context makes, and with nothing else. If the context does not answer it, say so. "
+            "Do not mention this request.",
+        ]
+    )
+
+
+def _complaint(label: str) -> str:
+    return (
+        "the context says otherwise" if label == "contradicted" else "the context does not say it"
+    )

@@ -1,0 +1,209 @@
+"""Exchange -> Report.
+
+In: an exchange. Out: a report, never an exception for what a claim, a passage or a verifier may
+be: whatever fails is a `Failure` in the report, and a policy says what it means. `score` and
+`ascore` make the same calls; `_plan` decides which.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache as once
+
+from faithguard._cache import Key, Ticket, VerdictCache
+from faithguard._plan import Extract, Plan, Verify, matched
+from faithguard.claims import Extractor, LocalClaims
+from faithguard.errors import ConfigError, VerifierError
+from faithguard.types import Claim, Exchange, Failure, FailureKind, Report, Verdict
+from faithguard.verifiers import Finding, Verifier
+from faithguard.verifiers._lexical import Lexical
+from faithguard.verifiers.rules import Negation, Numbers
+
+__all__ = ["Scorer", "default_scorer"]
+
+
+class Scorer:
+    """Split answers into claims and verify them by a cascade.
+
+    One scorer serves any number of threads and tasks.
+
+    Args:
+        extractor: Splits answers; the deterministic local one by default.
+        verifiers: The cascade, cheap to dear; the local ones by default.
+        band: The open interval in [0, 1] of a claim's probability in which it is still open for
+            the next verifier; a verdict outside it settles the claim.
+        cache: Where verdicts are shared; one of its own by default, None for none.
+        clock: Seconds, monotonic.
+
+    Raises:
+        ConfigError: If the band is not an interval in [0, 1] or there is no verifier.
+    """
+
+    def __init__(
+        self,
+        extractor: Extractor | None = None,
+        verifiers: Sequence[Verifier] | None = None,
+        *,
+        band: tuple[float, float] = (0.05, 0.95),
+        cache: VerdictCache | bool | None = True,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        if not 0.0 <= band[0] <= band[1] <= 1.0:
+            raise ConfigError(f"`band` must be two ascending numbers in [0, 1], got {band!r}")
+        if verifiers is not None and not verifiers:
+            raise ConfigError("`verifiers` is empty: name at least one, or leave it out")
+        self.extractor: Extractor = extractor or LocalClaims()
+        self.verifiers: tuple[Verifier, ...] = tuple(
+            verifiers or (Numbers(), Negation(), Lexical())
+        )
+        self._band = band
+        self._cache = VerdictCache() if cache is True else cache or None
+        self._clock = clock
+
+    def score(self, exchange: Exchange) -> Report:
+        """Score, blocking; safe inside a running event loop because it starts none."""
+        started = self._clock()
+        plan = Plan(exchange, self.extractor, self.verifiers, band=self._band)
+        while (call := plan.todo()) is not None:
+            if isinstance(call, Extract):
+                plan.extracted(_extracted(call))
+            else:
+                plan.verified(*self._verified(call))
+        return plan.report(self._clock() - started)
+
+    async def ascore(self, exchange: Exchange) -> Report:
+        """Score, awaiting."""
+        started = self._clock()
+        plan = Plan(exchange, self.extractor, self.verifiers, band=self._band)
+        while (call := plan.todo()) is not None:
+            if isinstance(call, Extract):
+                plan.extracted(await _aextracted(call))
+            else:
+                plan.verified(*await self._averified(call))
+        return plan.report(self._clock() - started)
+
+    def _verified(self, call: Verify) -> tuple[dict[str, Finding], int]:
+        if self._cache is None:
+            return _asked(call, call.claims), 0
+        shared = _Shared(call, self._cache)
+        while claims := shared.open():
+            with self._cache.take(claims, blocking=True) as ticket:
+                ours = shared.ours(ticket)
+                shared.land(ticket, ours, _asked(call, ours) if ours else {})
+            shared.wait({key: other.result() for key, other in ticket.others.items()})
+        return shared.findings(), shared.cached
+
+    async def _averified(self, call: Verify) -> tuple[dict[str, Finding], int]:
+        if self._cache is None:
+            return await _aasked(call, call.claims), 0
+        shared = _Shared(call, self._cache)
+        while claims := shared.open():
+            with self._cache.take(claims, blocking=False) as ticket:
+                ours = shared.ours(ticket)
+                shared.land(ticket, ours, await _aasked(call, ours) if ours else {})
+            # shielded: one who waits may be cancelled, the finding is for all
+            waits = [asyncio.shield(asyncio.wrap_future(f)) for f in ticket.others.values()]
+            shared.wait(dict(zip(ticket.others, await asyncio.gather(*waits), strict=True)))
+        return shared.findings(), shared.cached
+
+
+class _Shared:
+    """One call whose claims are partly known, partly asked by others: the logic of both drivers."""
+
+    def __init__(self, call: Verify, cache: VerdictCache) -> None:
+        self._keys: dict[Key, Claim] = {}
+        self._key_of: list[tuple[Claim, Key]] = []
+        for claim in call.claims:
+            key = call.key(claim)
+            self._keys.setdefault(key, claim)  # the same words twice are asked once
+            self._key_of.append((claim, key))
+        self._found: dict[Key, Finding] = {}
+        self._lost: set[Key] = set()
+        self.cached = 0
+
+    def open(self) -> list[Key]:
+        """Return the keys that nothing is known of yet."""
+        return [key for key in self._keys if key not in self._found and key not in self._lost]
+
+    def ours(self, ticket: Ticket) -> tuple[Claim, ...]:
+        """Take what is known; return the claims to ask about."""
+        self._found |= ticket.known
+        self.cached += len(ticket.known)
+        return tuple(self._keys[key] for key in [*ticket.mine, *ticket.alone])
+
+    def land(self, ticket: Ticket, asked: tuple[Claim, ...], found: dict[str, Finding]) -> None:
+        """Take what a verifier said about our claims, and pass it on to those who wait."""
+        keys = [*ticket.mine, *ticket.alone]
+        for key, claim in zip(keys, asked, strict=True):
+            if claim.id not in found:
+                self._lost.add(key)
+                continue
+            self._found[key] = found[claim.id]
+            ticket.land(key, found[claim.id])
+
+    def wait(self, landed: dict[Key, object]) -> None:
+        """Take what others found out; what they could not is open again."""
+        for key, finding in landed.items():
+            if finding is None or isinstance(finding, Verdict | Failure):
+                self._found[key] = finding
+                self.cached += 1
+
+    def findings(self) -> dict[str, Finding]:
+        """Return what was found by claim, under its own id; fewer if some never came."""
+        return {
+            claim.id: _renamed(self._found[key], claim)
+            for claim, key in self._key_of
+            if key in self._found
+        }
+
+
+def _renamed(finding: Finding, claim: Claim) -> Finding:
+    return None if finding is None else replace(finding, claim=claim.id)
+
+
+def _fault(stage: str, error: Exception) -> Failure:
+    """Turn what a stage raised into a value; its text may hold an answer, so only its kind."""
+    if isinstance(error, VerifierError):
+        return Failure(kind="error", stage=stage, message=str(error))
+    kind: FailureKind = "timeout" if isinstance(error, TimeoutError) else "error"
+    return Failure(kind=kind, stage=stage, message=f"{type(error).__name__} in {stage}")
+
+
+# The four places where a stage is asked, and where alone its exceptions are caught.
+
+
+def _extracted(call: Extract) -> Sequence[Claim] | Failure:
+    try:
+        return call.extractor.extract(call.exchange.answer, call.exchange.question)
+    except Exception as error:
+        return _fault(call.extractor.name, error)
+
+
+async def _aextracted(call: Extract) -> Sequence[Claim] | Failure:
+    try:
+        return await call.extractor.aextract(call.exchange.answer, call.exchange.question)
+    except Exception as error:
+        return _fault(call.extractor.name, error)
+
+
+def _asked(call: Verify, claims: Sequence[Claim]) -> dict[str, Finding]:
+    try:
+        return matched(claims, call.verifier.verify(claims, call.context))
+    except Exception as error:
+        return matched(claims, _fault(call.verifier.name, error))
+
+
+async def _aasked(call: Verify, claims: Sequence[Claim]) -> dict[str, Finding]:
+    try:
+        return matched(claims, await call.verifier.averify(claims, call.context))
+    except Exception as error:
+        return matched(claims, _fault(call.verifier.name, error))
+
+
+@once
+def default_scorer() -> Scorer:
+    """Return the local scorer that `check`, callbacks and guards share, with one cache."""
+    return Scorer()

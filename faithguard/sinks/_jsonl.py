@@ -1,0 +1,46 @@
+"""Record -> one line of JSON in a file, and back."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+from faithguard.types import Record, from_json, to_json
+
+__all__ = ["JsonlSink"]
+
+
+class JsonlSink:
+    """Append each record to a file that only its owner may read.
+
+    A line is written whole or not at all, also with several processes on one file.
+
+    Args:
+        path: The file; it is made when the first record comes.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = Path(path)
+        self._lock = threading.Lock()  # one line at a time
+
+    def write(self, record: Record) -> None:
+        """Append the record.
+
+        Raises:
+            OSError: If the file cannot be written.
+        """
+        line = (to_json(record) + "\n").encode("ascii")
+        with self._lock:
+            file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            try:
+                os.write(file, line)
+            finally:
+                os.close(file)
+
+    def read(self) -> Iterator[Record]:
+        """Yield the records of the file, in order."""
+        with self._path.open(encoding="ascii") as lines:
+            for line in lines:
+                yield from_json(Record, line)

@@ -1,0 +1,137 @@
+"""Exchange -> report, decision and record, off the host's path: the core of every watcher.
+
+In: what was captured of a run, and where to send it. Out: records in sinks, and the last
+reports. Nothing here blocks on a verification, and nothing raises into the host. A guard uses
+the same queue for its records.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import ParamSpec
+
+from faithguard._background import Background
+from faithguard.policy import Policy, decide, resolve
+from faithguard.scorer import Scorer, default_scorer
+from faithguard.sinks import AnySink, LogSink, Sink
+from faithguard.types import Attempt, Exchange, Record, Report
+
+__all__ = ["Outbox", "Watch", "never_raise"]
+
+log = logging.getLogger("faithguard")
+P = ParamSpec("P")
+
+
+class Outbox:
+    """Sinks behind a bounded queue.
+
+    Args:
+        sinks: Objects with a `write` method, or functions of a record; one log line for each
+            record by default.
+        capacity: Records that may wait.
+    """
+
+    def __init__(self, sinks: Sequence[AnySink] | None = None, *, capacity: int = 1_000) -> None:
+        self._sinks: tuple[AnySink, ...] = (LogSink(),) if sinks is None else tuple(sinks)
+        self.queue = Background(capacity)
+
+    def submit(self, make: Callable[[], Record]) -> bool:
+        """Queue the making and the writing of a record; return whether there was room."""
+        return self.queue.submit(lambda: self._write(make()))
+
+    def _write(self, record: Record) -> None:
+        for sink in self._sinks:
+            try:
+                if isinstance(sink, Sink):
+                    sink.write(record)
+                else:
+                    sink(record)
+            except Exception as error:
+                # only the kind: the text of an error may hold an answer
+                log.warning("faithguard: %s in sink %s", type(error).__name__, _name(sink))
+
+
+def _name(sink: AnySink) -> str:
+    return getattr(sink, "__qualname__", None) or type(sink).__name__
+
+
+class Watch:
+    """Score what is captured, and keep the last reports.
+
+    Args:
+        domain: A domain's name or a policy.
+        sinks: See `Outbox`.
+        scorer: The cascade; the local one by default.
+        keep: Reports that are kept.
+        capacity: Exchanges that may wait.
+
+    Raises:
+        ConfigError: If the domain is unknown.
+    """
+
+    def __init__(
+        self,
+        domain: str | Policy | None = None,
+        *,
+        sinks: Sequence[AnySink] | None = None,
+        scorer: Scorer | None = None,
+        keep: int = 100,
+        capacity: int = 1_000,
+    ) -> None:
+        self.policy = resolve(domain)
+        self._scorer = scorer or default_scorer()
+        self._outbox = Outbox(sinks, capacity=capacity)
+        self._reports: deque[Report] = deque(maxlen=keep)
+
+    @property
+    def reports(self) -> tuple[Report, ...]:
+        """The last reports, oldest first; `wait` for those that are still being made."""
+        return tuple(self._reports)
+
+    @property
+    def dropped(self) -> int:
+        """Exchanges that were not scored because too many were waiting."""
+        return self._outbox.queue.dropped
+
+    def submit(self, capture: Callable[[], Exchange]) -> None:
+        """Queue an exchange; `capture` is called in the watcher's thread."""
+        self._outbox.submit(lambda: self._record(capture()))
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until all that was submitted is scored; return whether it was in time."""
+        return self._outbox.queue.wait(timeout)
+
+    def _record(self, exchange: Exchange) -> Record:
+        report = self._scorer.score(exchange)
+        self._reports.append(report)
+        return Record(
+            exchange=exchange,
+            report=report,
+            decision=decide(report, self._policy_of(exchange)),
+            attempts=(Attempt(exchange=exchange, report=report),),
+            versions=report.versions,
+            timings={"verify": report.usage.seconds},
+        )
+
+    def _policy_of(self, exchange: Exchange) -> Policy:
+        """A run may name a domain of its own."""
+        if exchange.domain is None or exchange.domain == self.policy.domain:
+            return self.policy
+        return resolve(exchange.domain)
+
+
+def never_raise(method: Callable[P, None]) -> Callable[P, None]:
+    """Log what `method` raises; watching a chain must not be able to break it."""
+
+    @functools.wraps(method)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            method(*args, **kwargs)
+        except Exception as error:
+            # only the kind: the text of an error may hold an answer
+            log.warning("faithguard: %s in %s", type(error).__name__, method.__qualname__)
+
+    return wrapped

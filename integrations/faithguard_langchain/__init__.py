@@ -1,1 +1,14 @@
-"""faithguard for LangChain."""
+"""faithguard for LangChain: a watcher and a guard.
+
+`FaithfulnessCallback` goes into `config={"callbacks": [...]}` and reports on every answer of a
+chain. `guard(chain)` is a Runnable that lets an answer through only once it is verified.
+"""
+
+from faithguard.errors import require
+
+require("langchain_core", extra="langchain")
+
+from faithguard_langchain._callback import FaithfulnessCallback  # noqa: E402
+from faithguard_langchain._guard import Guarded, Reported, guard  # noqa: E402
+
+__all__ = ["FaithfulnessCallback", "Guarded", "Reported", "guard"]

@@ -1,0 +1,92 @@
+"""The watcher: one callback that reports on every answer of a chain.
+
+In: a chain's events. Out: reports and records, made off the chain's path. It never raises into
+the chain and holds nothing back; `guard` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from faithguard import ConfigError, Policy, Report, Scorer
+from faithguard.capture import Assembler, Trace
+from faithguard.sinks import AnySink
+from faithguard.watch import Watch
+from faithguard_langchain._capture import Capture
+from faithguard_langchain._values import answer_of, context_of
+
+__all__ = ["FaithfulnessCallback"]
+
+
+class FaithfulnessCallback(Capture):
+    """Report which claims of a chain's answers its context does not support.
+
+        chain.invoke(question, config={"callbacks": [FaithfulnessCallback(domain="support")]})
+
+    One instance serves any number of runs, threads and tasks at once. A run may name a domain
+    of its own: `config={"metadata": {"faithguard_domain": "medical"}}`.
+
+    Args:
+        domain: The domain, or a policy, whose thresholds decide.
+        sinks: Where records go: objects with `write(record)`, or functions; one log line for
+            each answer by default.
+        scorer: The cascade; the local one by default.
+        answer_key: Where the answer stands in a dict that the chain returns, if it is not a
+            usual place.
+        keep: Reports that `reports` keeps.
+        on_fail: Only "flag": a callback cannot hold an answer back.
+
+    Raises:
+        ConfigError: If the domain is unknown, or it is asked to block.
+    """
+
+    def __init__(
+        self,
+        domain: str | Policy | None = None,
+        *,
+        sinks: Sequence[AnySink] | None = None,
+        scorer: Scorer | None = None,
+        answer_key: str | None = None,
+        keep: int = 100,
+        on_fail: str = "flag",
+    ) -> None:
+        if on_fail != "flag":
+            raise ConfigError(
+                f"a callback cannot do {on_fail!r}: LangChain delivers the answer whatever it "
+                "raises; wrap the chain with faithguard_langchain.guard(chain, ...)"
+            )
+        super().__init__(Assembler())
+        self._watch = Watch(domain, sinks=sinks, scorer=scorer, keep=keep)
+        self._answer_key = answer_key
+
+    @property
+    def reports(self) -> tuple[Report, ...]:
+        """The last reports, oldest first; `wait` for those that are still being made."""
+        return self._watch.reports
+
+    @property
+    def dropped(self) -> int:
+        """Answers that were not checked because too many were waiting."""
+        return self._watch.dropped
+
+    @property
+    def open_runs(self) -> int:
+        """Entries held for runs that are going on; 0 when nothing runs."""
+        return len(self._assembler)
+
+    def wait(self, timeout: float | None = 10.0) -> bool:
+        """Wait until every answer so far is reported; return whether it was in time (seconds)."""
+        return self._watch.wait(timeout)
+
+    def _ended(self, trace: Trace, outputs: Any) -> None:
+        answer = answer_of(outputs, self._answer_key)
+        if answer is None:
+            answer = trace.answer
+        if answer is None or not (trace.models or trace.fetched):
+            return  # no answer was written here
+        text = answer
+        if not trace.fetched:
+            # documents that were fetched without a retriever run, but are handed out
+            trace.retrieved("", context_of(outputs, None))
+        self._watch.submit(lambda: trace.exchange(text))

@@ -1,0 +1,198 @@
+"""LangChain's callback events -> the events of `faithguard.capture`.
+
+In: `on_*` calls, from any thread, in any run mode. Out: calls on a `Trace`. Nothing raises into
+the chain, and nothing is changed. A plain handler, neither async (whose work is lost under a
+sync call) nor inline (which takes `on_llm_start` from the other handlers under an async one).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.documents import Document
+from langchain_core.messages import BaseMessage, ToolMessage
+from langchain_core.outputs import LLMResult
+
+from faithguard import Passage
+from faithguard.capture import Assembler, Message, RunKind, Trace
+from faithguard.watch import never_raise
+from faithguard_langchain._values import (
+    documents_of,
+    finish_reason_of,
+    messages_in,
+    plain_input,
+    text_of,
+)
+
+__all__ = ["Capture"]
+
+
+class Capture(BaseCallbackHandler):
+    """Tell an assembler what happens; a subclass says what the end of a root means."""
+
+    def __init__(self, assembler: Assembler) -> None:
+        super().__init__()
+        self._assembler = assembler
+
+    # What follows is said once for every kind of run.
+
+    def _start(self, run: UUID, parent: UUID | None, kind: RunKind, inputs: Any, kw: Any) -> Trace:
+        trace = self._assembler.start(str(run), str(parent) if parent else None, kind)
+        if trace.inputs is None and self._assembler.is_root(str(run)):
+            trace.inputs = plain_input(inputs)
+            trace.tags = tuple(kw.get("tags") or ())
+            domain = (kw.get("metadata") or {}).get("faithguard_domain")
+            trace.domain = str(domain) if domain else None
+        return trace
+
+    def _end(self, run: UUID, outputs: Any) -> None:
+        if (trace := self._assembler.end(str(run))) is not None:
+            self._ended(trace, outputs)
+
+    def _ended(self, trace: Trace, outputs: Any) -> None:
+        """Take the trace of a root that ended well."""
+
+    # -- runs ---------------------------------------------------------------------------------
+
+    @never_raise
+    def on_chain_start(
+        self,
+        serialized: Any,
+        inputs: Any,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Note a chain."""
+        # a stream starts with an empty input; the real one comes at its end
+        empty = inputs == {"input": ""}
+        self._start(run_id, parent_run_id, "chain", None if empty else inputs, kwargs)
+
+    @never_raise
+    def on_chain_end(self, outputs: Any, *, run_id: UUID, **kwargs: Any) -> None:
+        """Take the end of a chain, and of the tree if it is the root."""
+        if self._assembler.is_root(str(run_id)):
+            trace = self._assembler.trace(str(run_id))
+            if trace is not None and trace.inputs is None and "inputs" in kwargs:
+                trace.inputs = plain_input(kwargs["inputs"])
+            self._end(run_id, outputs)
+
+    @never_raise
+    def on_chain_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
+        """Forget a tree whose root failed or was cancelled."""
+        self._assembler.end(str(run_id))
+
+    @never_raise
+    def on_retriever_start(
+        self,
+        serialized: Any,
+        query: str,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Note a retrieval and its query."""
+        trace = self._start(run_id, parent_run_id, "retriever", None, kwargs)
+        trace.query = trace.query or str(query)
+
+    @never_raise
+    def on_retriever_end(
+        self, documents: Sequence[Document], *, run_id: UUID, **kwargs: Any
+    ) -> None:
+        """Take what was retrieved."""
+        if (trace := self._assembler.trace(str(run_id))) is not None:
+            trace.retrieved(str(run_id), documents_of(documents, origin="retriever"))
+        self._assembler.end(str(run_id))
+
+    @never_raise
+    def on_retriever_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
+        """Forget a tree that was only this."""
+        self._assembler.end(str(run_id))
+
+    @never_raise
+    def on_tool_start(
+        self,
+        serialized: Any,
+        input_str: str,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Note a tool call."""
+        self._start(run_id, parent_run_id, "tool", None, kwargs)
+
+    @never_raise
+    def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
+        """Take what a tool returned: its text, and the documents that it attached."""
+        if (trace := self._assembler.trace(str(run_id))) is not None:
+            trace.retrieved(str(run_id), _tool_passages(output, str(kwargs.get("name") or "tool")))
+        self._assembler.end(str(run_id))
+
+    @never_raise
+    def on_tool_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
+        """Forget a tree that was only this."""
+        self._assembler.end(str(run_id))
+
+    @never_raise
+    def on_chat_model_start(
+        self,
+        serialized: Any,
+        messages: list[list[BaseMessage]],
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Take the exact messages that a model gets."""
+        plain = messages_in(messages)
+        trace = self._start(
+            run_id, parent_run_id, "model", [m for b in messages for m in b], kwargs
+        )
+        trace.prompted(plain)
+
+    @never_raise
+    def on_llm_start(
+        self,
+        serialized: Any,
+        prompts: list[str],
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Take the exact text that a completion model gets."""
+        trace = self._start(run_id, parent_run_id, "model", list(prompts), kwargs)
+        trace.prompted(Message("user", prompt) for prompt in prompts)
+
+    @never_raise
+    def on_llm_end(self, response: LLMResult, *, run_id: UUID, **kwargs: Any) -> None:
+        """Take what a model wrote."""
+        if (trace := self._assembler.trace(str(run_id))) is not None:
+            trace.wrote(*finish_reason_of(response))
+        self._end(run_id, None)
+
+    @never_raise
+    def on_llm_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
+        """Forget a tree that was only this."""
+        self._assembler.end(str(run_id))
+
+
+def _tool_passages(output: Any, name: str) -> list[Passage]:
+    artifact = output.artifact if isinstance(output, ToolMessage) else None
+    text = text_of(output) if isinstance(output, str | BaseMessage) else _as_text(output)
+    passages = list(documents_of(artifact, origin="tool"))
+    if text.strip():
+        passages.append(Passage(text=text, source=name, origin="tool"))
+    return passages
+
+
+def _as_text(output: Any) -> str:
+    if isinstance(output, Mapping | list | tuple | int | float):
+        return str(output)
+    return ""

@@ -1,0 +1,564 @@
+"""The guard: a Runnable around any Runnable that answers.
+
+In: a chain. Out: a Runnable that takes and returns what the chain does, and lets an answer
+through only once its claims are verified. Everything that the chain does happens in a run of
+the guard's; handlers that would carry its text to the caller are detached from it, tracers and
+usage counters are not.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar, cast
+
+from langchain_core.callbacks import (
+    AsyncCallbackManagerForChainRun,
+    BaseCallbackHandler,
+    BaseCallbackManager,
+    CallbackManagerForChainRun,
+)
+from langchain_core.messages import AIMessage, AIMessageChunk
+from langchain_core.runnables import Runnable, RunnableConfig, patch_config
+from langchain_core.runnables.config import set_config_context
+from langchain_core.runnables.utils import ConfigurableFieldSpec, coro_with_context
+
+from faithguard import (
+    CaptureError,
+    ConfigError,
+    Policy,
+    Record,
+    Report,
+    Scorer,
+    UnfaithfulAnswerError,
+)
+from faithguard.capture import Assembler, RunKind, Trace
+from faithguard.guard import Course, OnFail, Step, course_policy
+from faithguard.scorer import default_scorer
+from faithguard.sinks import AnySink
+from faithguard.types import Exchange
+from faithguard.watch import Outbox
+from faithguard_langchain._again import Memory, Remembers, has_model, remembering
+from faithguard_langchain._capture import Capture
+from faithguard_langchain._refuse import carries_text, listens_to_tokens, refuse
+from faithguard_langchain._values import answer_of, context_of, plain_input, with_answer
+
+__all__ = ["Guarded", "Reported", "guard"]
+
+log = logging.getLogger("faithguard")
+AnyRunnable = Runnable[Any, Any]
+In = TypeVar("In")
+Out = TypeVar("Out")
+
+
+class Reported(NamedTuple):
+    """What `with_report()` returns: what the caller gets, and the record of how it came about."""
+
+    output: Any
+    record: Record
+
+    @property
+    def report(self) -> Report:
+        """The report of the last attempt."""
+        return self.record.report
+
+
+def guard(
+    chain: Runnable[In, Out],
+    *,
+    domain: str | Policy | None = None,
+    on_fail: OnFail | None = None,
+    fallback: str | Runnable[Any, Any] | None = None,
+    max_attempts: int = 2,
+    on_report: Callable[[Report], object] | None = None,
+    sinks: Sequence[AnySink] | None = None,
+    scorer: Scorer | None = None,
+    answer_key: str | None = None,
+    context_key: str | None = None,
+    question_key: str | None = None,
+    feedback_key: str | None = None,
+) -> Guarded[In, Out]:
+    """Return a Runnable that lets an answer of the chain through only once it is verified.
+
+        safe_chain = guard(chain, domain="medical", fallback="I cannot answer that reliably.")
+
+    Streams hold the answer back and deliver it in one chunk.
+
+    Args:
+        chain: Any Runnable that returns a string, a message, or a dict with an answer.
+        domain: The domain, or a policy, whose thresholds decide.
+        on_fail: "block": deliver the fallback, or raise; "regenerate": ask the model again with
+            the claims that failed, then block; "flag": deliver, with the report. The policy's,
+            which is "block" unless it says otherwise, if it is not given.
+        fallback: What a blocked caller gets: a text in the place of the answer, or a Runnable
+            that is called with the chain's input; its output is not verified.
+        max_attempts: Answers to have written at most, with "regenerate".
+        on_report: Called with the report of each call's last attempt.
+        sinks: Where records go; one log line for each call by default.
+        scorer: The cascade; the local one by default.
+        answer_key: Where the answer stands in a dict (or as an attribute), if not in a usual
+            place ("answer", "result", "output", "messages", ...).
+        context_key: Where the documents stand in a dict that the chain returns, if no retriever
+            run can be observed.
+        question_key: Where the question stands in the input, if not in a usual place.
+        feedback_key: The input key that takes the feedback, for a chain whose model is called
+            inside a function, where the guard cannot ask it again by itself.
+
+    Raises:
+        ConfigError: If a setting cannot be used, or the chain is one that a guard cannot
+            protect; the message names what to use instead.
+    """
+    return Guarded(
+        chain,
+        policy=course_policy(domain, on_fail),
+        fallback=fallback,
+        max_attempts=max_attempts,
+        on_report=on_report,
+        outbox=Outbox(sinks),
+        scorer=scorer or default_scorer(),
+        keys=_Keys(answer_key, context_key, question_key, feedback_key),
+    )
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Keys:
+    """Where things stand in dicts, where they are not in usual places."""
+
+    answer: str | None = None
+    context: str | None = None
+    question: str | None = None
+    feedback: str | None = None
+
+
+class Guarded(Runnable[In, Out], Generic[In, Out]):
+    """A guarded chain; made by `guard`."""
+
+    def __init__(
+        self,
+        chain: Runnable[In, Out],
+        *,
+        policy: Policy,
+        fallback: str | AnyRunnable | None,
+        max_attempts: int,
+        on_report: Callable[[Report], object] | None,
+        outbox: Outbox,
+        scorer: Scorer,
+        keys: _Keys,
+        reporting: bool = False,
+    ) -> None:
+        if not isinstance(cast(object, chain), Runnable):
+            raise ConfigError(
+                f"`chain` is of type {type(chain).__name__}: pass a Runnable; a function becomes "
+                "one by RunnableLambda(function)"
+            )
+        if isinstance(max_attempts, bool) or max_attempts < 1:
+            raise ConfigError(f"`max_attempts` is {max_attempts!r}: it must be 1 or more")
+        if fallback is not None and not isinstance(fallback, str | Runnable):
+            raise ConfigError(
+                f"`fallback` is of type {type(fallback).__name__}: pass a str or a Runnable"
+            )
+        refuse(chain)
+        again = policy.on_fail == "regenerate"
+        if again and keys.feedback is None and not has_model(chain):
+            raise ConfigError(
+                "on_fail='regenerate' finds no model to ask again among the chain's steps (one "
+                "that a function finds in its module cannot be reached): name the input key that takes "
+                "the feedback with feedback_key=..., make the model a step, or use on_fail='block'"
+            )
+        self.chain = chain
+        self.policy = policy
+        self.fallback = fallback
+        self.max_attempts = max_attempts
+        self.keys = keys
+        self.remembers = again and keys.feedback is None
+        self.reporting = reporting
+        self._inner: Runnable[Any, Any] = remembering(chain) if self.remembers else chain
+        self._on_report = on_report
+        self._outbox = outbox
+        self._scorer = scorer
+        self.name = "faithguard"
+
+    def with_report(self) -> Guarded[In, Any]:
+        """Return the same guard, whose output is a `Reported`: what the caller gets, and why."""
+        return Guarded(
+            self.chain,
+            policy=self.policy,
+            fallback=self.fallback,
+            max_attempts=self.max_attempts,
+            on_report=self._on_report,
+            outbox=self._outbox,
+            scorer=self._scorer,
+            keys=self.keys,
+            reporting=True,
+        )
+
+    def wait(self, timeout: float | None = 10.0) -> bool:
+        """Wait until all records are in the sinks; return whether it was in time (seconds)."""
+        return self._outbox.queue.wait(timeout)
+
+    @property
+    def InputType(self) -> Any:
+        """What the chain takes."""
+        return self.chain.InputType
+
+    @property
+    def OutputType(self) -> Any:
+        """What the chain returns."""
+        return Reported if self.reporting else self.chain.OutputType
+
+    @property
+    def config_specs(self) -> list[ConfigurableFieldSpec]:
+        """What of the chain can be configured."""
+        return self.chain.config_specs
+
+    def get_input_schema(self, config: RunnableConfig | None = None) -> Any:
+        """Return the chain's."""
+        return self.chain.get_input_schema(config)
+
+    # -- the ways of calling ------------------------------------------------------------------
+
+    def invoke(self, input: In, config: RunnableConfig | None = None, **kwargs: Any) -> Out:
+        """Return the verified answer, or do what `on_fail` says."""
+        return cast(Out, self._call_with_config(self._run, input, config, **kwargs))
+
+    async def ainvoke(self, input: In, config: RunnableConfig | None = None, **kwargs: Any) -> Out:
+        """Do the same, awaiting."""
+        return cast(Out, await self._acall_with_config(self._arun, input, config, **kwargs))
+
+    def stream(
+        self, input: In, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> Iterator[Out]:
+        """Yield the verified answer, in one chunk."""
+        yield from self.transform(iter([input]), config, **kwargs)
+
+    async def astream(
+        self, input: In, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> AsyncIterator[Out]:
+        """Do the same, awaiting."""
+
+        async def inputs() -> AsyncIterator[In]:
+            yield input
+
+        async for chunk in self.atransform(inputs(), config, **kwargs):
+            yield chunk
+
+    def transform(
+        self, input: Iterator[In], config: RunnableConfig | None = None, **kwargs: Any
+    ) -> Iterator[Out]:
+        """Collect the input, then do what `stream` does."""
+
+        def run(
+            inputs: Iterator[In], run_manager: CallbackManagerForChainRun, config: RunnableConfig
+        ) -> Iterator[Out]:
+            whole = _Sum[In]()
+            for chunk in inputs:
+                whole.add(chunk)
+            if not whole.empty:
+                yield _as_chunk(self._run(whole.value, run_manager, config, **kwargs))
+
+        yield from self._transform_stream_with_config(input, run, config)
+
+    async def atransform(
+        self, input: AsyncIterator[In], config: RunnableConfig | None = None, **kwargs: Any
+    ) -> AsyncIterator[Out]:
+        """Do the same, awaiting."""
+
+        async def run(
+            inputs: AsyncIterator[In],
+            run_manager: AsyncCallbackManagerForChainRun,
+            config: RunnableConfig,
+        ) -> AsyncIterator[Out]:
+            whole = _Sum[In]()
+            async for chunk in inputs:
+                whole.add(chunk)
+            if not whole.empty:
+                yield _as_chunk(await self._arun(whole.value, run_manager, config, **kwargs))
+
+        async for chunk in self._atransform_stream_with_config(input, run, config):
+            yield chunk
+
+    def tell(self, record: Record) -> None:
+        """Hand a record to the sinks and its report to `on_report`."""
+        self._outbox.submit(lambda: record)
+        if self._on_report is not None:
+            try:
+                self._on_report(record.report)
+            except Exception as error:
+                # only the kind: the text of an error may hold an answer
+                log.warning("faithguard: %s in on_report", type(error).__name__)
+
+    # -- one call: the drivers of a `_Call` ---------------------------------------------------
+
+    def _run(
+        self,
+        input: In,
+        run_manager: CallbackManagerForChainRun,
+        config: RunnableConfig,
+        **kwargs: Any,
+    ) -> Any:
+        call = _Call(self, input, run_manager.get_child(), config)
+        while True:
+            try:
+                with set_config_context(call.config) as context:
+                    output = context.run(self._inner.invoke, call.input, call.config, **kwargs)
+            except Exception as error:
+                call.hide(error)
+                raise
+            step = call.settle(output, self._scorer.score(call.exchange(output)))
+            if step.action == "regenerate":
+                continue
+            if step.action == "block" and isinstance(self.fallback, Runnable):
+                with set_config_context(call.plain_config) as context:
+                    output = context.run(self.fallback.invoke, input, call.plain_config)
+                return call.close(step, output)
+            return call.close(step, output)
+
+    async def _arun(
+        self,
+        input: In,
+        run_manager: AsyncCallbackManagerForChainRun,
+        config: RunnableConfig,
+        **kwargs: Any,
+    ) -> Any:
+        call = _Call(self, input, run_manager.get_child(), config)
+        while True:
+            try:
+                with set_config_context(call.config) as context:
+                    answering = self._inner.ainvoke(call.input, call.config, **kwargs)
+                    output = await coro_with_context(answering, context)
+            except Exception as error:
+                call.hide(error)
+                raise
+            step = call.settle(output, await self._scorer.ascore(call.exchange(output)))
+            if step.action == "regenerate":
+                continue
+            if step.action == "block" and isinstance(self.fallback, Runnable):
+                with set_config_context(call.plain_config) as context:
+                    answering = self.fallback.ainvoke(input, call.plain_config)
+                    output = await coro_with_context(answering, context)
+            return call.close(step, output)
+
+
+class _Call:
+    """One guarded call, without I/O: what its runs are given, and what becomes of their outputs."""
+
+    def __init__(
+        self,
+        guarded: Guarded[Any, Any],
+        input: Any,
+        child: BaseCallbackManager,
+        config: RunnableConfig,
+    ) -> None:
+        self._guarded = guarded
+        self._keys = guarded.keys
+        self._given = input
+        self._trace = Trace(inputs=plain_input(input))
+        self._memory = Memory() if guarded.remembers else None
+        self._course = Course(guarded.policy, max_attempts=guarded.max_attempts)
+        self._last: tuple[Any, str] = (None, "")
+        self.input = self._with_feedback("")
+        self.plain_config = _detached(child, config)
+        self.config = _detached(child, config)
+        callbacks = cast(BaseCallbackManager, self.config["callbacks"])  # pyright: ignore[reportTypedDictNotRequiredAccess]
+        callbacks.add_handler(_GuardCapture(self._trace), inherit=True)
+        callbacks.add_handler(Remembers(self._memory), inherit=True)
+
+    def exchange(self, output: Any) -> Exchange:
+        """Return what to verify.
+
+        Raises:
+            CaptureError: If there is no answer to be found; it is never delivered unverified.
+        """
+        answer = answer_of(output, self._keys.answer)
+        if answer is None:
+            where = (
+                f"`answer_key` {self._keys.answer!r}" if self._keys.answer else "the usual places"
+            )
+            raise CaptureError(
+                f"no answer in {where} of the chain's output, a {type(output).__name__}: name its "
+                "key with answer_key=..., or end the chain in a string, a message or a dict"
+            )
+        if self._keys.context is not None or not self._trace.fetched:
+            self._trace.retrieved("", context_of(output, self._keys.context))
+        self._last = output, answer
+        return self._trace.exchange(answer, question=self._question())
+
+    def settle(self, output: Any, report: Report) -> Step:
+        """Take the report of an attempt; prepare the next one if there is to be one."""
+        step = self._course.settle(report)
+        if step.feedback is not None:
+            self._trace.added(step.feedback)
+            self.input = self._with_feedback(step.feedback)
+            if self._memory is not None:
+                self._memory.ask_again(self._last[1], step.feedback)
+        return step
+
+    def close(self, step: Step, output: Any) -> Any:
+        """Return what the caller gets.
+
+        Raises:
+            UnfaithfulAnswerError: If the answer is held back and there is no fallback.
+        """
+        record = self._course.record()
+        self._guarded.tell(record)
+        fallback = self._guarded.fallback
+        if step.action == "block":
+            if fallback is None:
+                raise UnfaithfulAnswerError(record.decision, record.report)
+            if isinstance(fallback, str):
+                output = with_answer(output, fallback, self._keys.answer, self._given)
+        else:
+            output = _marked(output, record)
+        return Reported(output, record) if self._guarded.reporting else output
+
+    def hide(self, error: Exception) -> None:
+        """Replace an error of the chain's that quotes what its model wrote.
+
+        Raises:
+            CaptureError: In its place; a parser that fails puts the whole text in its message.
+        """
+        if isinstance(error, UnfaithfulAnswerError):
+            return
+        if self._trace.quoted_in(f"{error} {error.args!r}"):
+            raise CaptureError(
+                f"the chain raised {type(error).__name__}, whose text quotes an answer that was "
+                "not verified and is withheld; run the chain without the guard to see it"
+            ) from None
+
+    def _question(self) -> str | None:
+        key = self._keys.question
+        if key is None:
+            return None
+        if not isinstance(self._given, Mapping) or key not in self._given:
+            raise CaptureError(f"`question_key` is {key!r}, which the input does not have")
+        return str(cast(Mapping[str, Any], self._given)[key])
+
+    def _with_feedback(self, text: str) -> Any:
+        if self._keys.feedback is None:
+            return self._given
+        if not isinstance(self._given, Mapping):
+            raise CaptureError(
+                f"`feedback_key` is {self._keys.feedback!r}, but the input is of type "
+                f"{type(self._given).__name__}: it must be a dict to take the feedback"
+            )
+        return {**cast(Mapping[str, Any], self._given), self._keys.feedback: text}
+
+
+class _GuardCapture(Capture):
+    """Capture for one guarded call: whatever happens belongs to its one trace."""
+
+    def __init__(self, trace: Trace) -> None:
+        super().__init__(_OneTrace(trace))
+
+
+class _OneTrace(Assembler):
+    """An assembler that knows one tree, whose root is the guard's own run."""
+
+    def __init__(self, trace: Trace) -> None:
+        super().__init__()
+        self._only = trace
+
+    def start(self, run: str, parent: str | None, kind: RunKind) -> Trace:
+        self._only.started(run, parent, kind)
+        return self._only
+
+    def trace(self, run: str) -> Trace | None:
+        return self._only
+
+    def is_root(self, run: str) -> bool:
+        return False
+
+    def end(self, run: str) -> Trace | None:
+        return None
+
+
+class _Withheld(BaseCallbackHandler):
+    """A handler of the user's that sees everything but tokens, which are not verified yet."""
+
+    def __init__(self, inner: BaseCallbackHandler) -> None:
+        self._inner = inner
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in ("on_llm_new_token", "on_stream_event"):
+            return getattr(super(), name)
+        if name.startswith(("on_", "ignore_", "raise_", "run_")):
+            return getattr(super().__getattribute__("_inner"), name)
+        return super().__getattribute__(name)
+
+
+def _detached(child: BaseCallbackManager, config: RunnableConfig) -> RunnableConfig:
+    """Return the config of the chain's run, from which nothing reaches the caller's streams."""
+    manager = child.copy()
+    manager.handlers = _held(manager.handlers)
+    manager.inheritable_handlers = _held(manager.inheritable_handlers)
+    inner = patch_config(config, callbacks=manager)
+    # LangGraph hands a node's inner graphs its own stream and checkpointer by these keys
+    inner["configurable"] = {
+        key: _silenced(value) if key == "__pregel_runtime" else value
+        for key, value in inner.get("configurable", {}).items()
+        if key == "__pregel_runtime" or not key.startswith(("__pregel_", "checkpoint_"))
+    }
+    return inner
+
+
+def _held(handlers: list[BaseCallbackHandler]) -> list[BaseCallbackHandler]:
+    return [
+        _Withheld(handler) if listens_to_tokens(handler) else handler
+        for handler in handlers
+        if not carries_text(handler)
+    ]
+
+
+def _silenced(runtime: Any) -> Any:
+    """What the chain writes to LangGraph's custom stream is not verified either."""
+    if dataclasses.is_dataclass(runtime) and hasattr(runtime, "stream_writer"):
+        return dataclasses.replace(cast(Any, runtime), stream_writer=_nowhere)
+    return runtime
+
+
+def _nowhere(chunk: object) -> None:
+    """Take what is not to be shown."""
+
+
+def _marked(output: Any, record: Record) -> Any:
+    """Put the decision where the holder of a message finds it; no text of the answer."""
+    if not isinstance(output, AIMessage):
+        return output
+    note = {
+        "passed": record.decision.passed,
+        "level": record.decision.level,
+        "score": record.report.score,
+        "supported": record.report.supported,
+        "total": record.report.total,
+        "reason": record.decision.reason,
+    }
+    metadata = {**output.response_metadata, "faithguard": note}
+    return output.model_copy(update={"response_metadata": metadata})
+
+
+def _as_chunk(output: Any) -> Any:
+    """Return a message as a chunk, which is what streams of messages yield."""
+    if isinstance(output, AIMessage) and not isinstance(output, AIMessageChunk):
+        if output.tool_calls:
+            return output
+        fields = {name: getattr(output, name) for name in AIMessage.model_fields if name != "type"}
+        return AIMessageChunk(**fields)
+    return output
+
+
+class _Sum(Generic[In]):
+    """What the chunks of an input add up to; the last one where they cannot be added."""
+
+    def __init__(self) -> None:
+        self.empty = True
+        self.value: In = cast(In, None)
+
+    def add(self, chunk: In) -> None:
+        if self.empty:
+            self.value, self.empty = chunk, False
+            return
+        try:
+            self.value = cast(Any, self.value) + chunk
+        except TypeError:
+            self.value = chunk

@@ -1,0 +1,80 @@
+"""What a guard cannot protect, found before the first call.
+
+In: a chain. Out: a `ConfigError` that names the part and what to use instead, or nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.runnables import RunnableBinding
+from langchain_core.runnables.history import RunnableWithMessageHistory
+from langchain_core.tracers.base import BaseTracer
+
+from faithguard import ConfigError
+from faithguard_langchain._tree import AnyRunnable, parts
+
+__all__ = ["carries_text", "listens_to_tokens", "refuse"]
+
+
+def refuse(chain: AnyRunnable) -> None:
+    """Raise if an answer would leave the chain, or be stored in it, before it is verified."""
+    for part in parts(chain):
+        if isinstance(part, RunnableWithMessageHistory):
+            raise ConfigError(
+                "RunnableWithMessageHistory inside the guard would store an answer before it is "
+                "verified: put the guard inside, RunnableWithMessageHistory(guard(chain), ...)"
+            )
+        if getattr(part, "checkpointer", None):
+            raise ConfigError(
+                "a graph with a checkpointer stores an answer before it is verified: make "
+                "guard(chain) a node of the graph, in the place of the chain that writes the answer"
+            )
+        if getattr(part, "memory", None) is not None and hasattr(part, "callback_manager"):
+            raise ConfigError(
+                f"{type(part).__name__} has a memory that stores an answer before it is verified: "
+                "leave it out, and keep history outside: "
+                "RunnableWithMessageHistory(guard(chain), ...)"
+            )
+        for handler in _attached(part):
+            if carries_text(handler) or listens_to_tokens(handler):
+                raise ConfigError(
+                    f"{type(handler).__name__} is attached inside the chain and gets tokens before "
+                    "they are verified: pass it with the call, guarded.invoke(..., "
+                    "config={'callbacks': [...]}), where the guard can hold them back"
+                )
+
+
+def _attached(part: AnyRunnable) -> list[Any]:
+    """Return the handlers that a part brings along, in its constructor or by `with_config`."""
+    sources = [getattr(part, "callbacks", None)]
+    if isinstance(part, RunnableBinding):
+        sources.append(cast("RunnableBinding[Any, Any]", part).config.get("callbacks"))
+    found: list[Any] = []
+    for source in sources:
+        handlers = getattr(source, "handlers", source)
+        if isinstance(handlers, list):
+            found += cast("list[Any]", handlers)
+    return found
+
+
+def carries_text(handler: object) -> bool:
+    """Say whether a handler is how LangChain or LangGraph carries a stream to the caller.
+
+    They share a base class that has been private since it exists; LangGraph asks for it too.
+    """
+    return any(kind.__name__ == "_StreamingCallbackHandler" for kind in type(handler).__mro__)
+
+
+def listens_to_tokens(handler: object) -> bool:
+    """Say whether a handler of the user's takes single tokens, as one that feeds a page does.
+
+    A tracer takes them too, for its times, and shows them to no reader.
+    """
+    if isinstance(handler, BaseTracer) or not isinstance(handler, BaseCallbackHandler):
+        return False
+    own = getattr(type(handler), "on_llm_new_token", None)
+    return own is not None and not getattr(own, "__module__", "").startswith(
+        "langchain_core.callbacks.base"
+    )

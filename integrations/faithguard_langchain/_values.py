@@ -1,0 +1,216 @@
+"""LangChain's values -> plain ones, and back.
+
+In: what chains take and return: strings, messages, dicts, documents. Out: the text of the
+answer and where it stands, the prompt's messages, the passages of a retrieval; and outputs in
+which the answer is another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
+
+from langchain_core.documents import Document
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    BaseMessage,
+    FunctionMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+)
+from langchain_core.outputs import ChatGeneration, Generation, LLMResult
+from langchain_core.prompt_values import PromptValue
+
+from faithguard import CaptureError, Passage
+from faithguard.capture import Message, passages_of
+
+__all__ = [
+    "answer_of",
+    "documents_of",
+    "finish_reason_of",
+    "message_of",
+    "plain_input",
+    "text_of",
+    "with_answer",
+]
+
+_ANSWER_KEYS = (
+    "answer",
+    "result",
+    "output",
+    "output_text",
+    "response",
+    "text",
+    "generation",
+    "messages",
+)
+_CONTEXT_KEYS = ("context", "source_documents", "documents", "docs")
+
+
+def text_of(value: Any) -> str:
+    """Return the text of a message, its content blocks, or a generation."""
+    if isinstance(value, BaseMessage):
+        return text_of(value.content)
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Sequence):
+        return "".join(_block_text(block) for block in cast(Sequence[Any], value))
+    return ""
+
+
+def _block_text(block: Any) -> str:
+    if isinstance(block, str):
+        return block
+    if isinstance(block, Mapping):
+        text = cast(Mapping[str, Any], block).get("text")
+        return text if isinstance(text, str) else ""
+    return ""
+
+
+def message_of(message: BaseMessage) -> Message:
+    """Return a message of a prompt with the role that faithguard knows it by."""
+    text = text_of(message)
+    if isinstance(message, AIMessage):
+        return Message("assistant", text)
+    if isinstance(message, ToolMessage | FunctionMessage):
+        return Message("tool", text)
+    if isinstance(message, HumanMessage):
+        return Message("user", text)
+    if isinstance(message, SystemMessage):
+        return Message("system", text)
+    role = str(getattr(message, "role", message.type))
+    return Message("assistant" if role in ("assistant", "ai") else "user", text)
+
+
+def plain_input(value: Any) -> Any:
+    """Return a run's input as strings, lists, mappings and `Message`s."""
+    if isinstance(value, BaseMessage):
+        return message_of(value)
+    if isinstance(value, PromptValue):
+        return [message_of(message) for message in value.to_messages()]
+    if isinstance(value, Document):
+        return None  # what a caller passes as documents is context, not words
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {str(k): plain_input(v) for k, v in cast(Mapping[Any, Any], value).items()}
+    if isinstance(value, list | tuple):
+        items = cast(Sequence[Any], value)
+        if len(items) == 2 and items[0] in ("human", "user"):  # a message as a pair
+            return Message("user", str(items[1]))
+        return [plain_input(item) for item in items]
+    return None
+
+
+def documents_of(value: Any, **fields: Any) -> tuple[Passage, ...]:
+    """Return the documents in a retriever's or a tool's output as passages."""
+    if isinstance(value, Document):
+        return passages_of(value, **fields)
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        items = cast(Sequence[Any], value)
+        return tuple(p for item in items for p in documents_of(item, **fields))
+    return ()
+
+
+def context_of(output: Any, key: str | None) -> tuple[Passage, ...]:
+    """Return the documents that a chain hands out beside its answer."""
+    if not isinstance(output, Mapping):
+        return ()
+    mapping = cast(Mapping[str, Any], output)
+    if key is not None:
+        if key not in mapping:
+            raise CaptureError(f"`context_key` is {key!r}, but the output has {sorted(mapping)!r}")
+        value = mapping[key]
+        return passages_of(value, origin="retriever") if value else ()
+    for name in _CONTEXT_KEYS:
+        if found := documents_of(mapping.get(name), origin="retriever"):
+            return found
+    return ()
+
+
+def answer_of(output: Any, key: str | None = None) -> str | None:
+    """Return the text of the answer in a chain's output; None if there is none to be found."""
+    if isinstance(output, str):
+        return str(output)
+    if isinstance(output, AIMessage):
+        return text_of(output)
+    if isinstance(output, BaseMessage):
+        return None
+    if isinstance(output, Mapping):
+        mapping = cast(Mapping[str, Any], output)
+        for name in (key,) if key is not None else _ANSWER_KEYS:
+            if name in mapping and (found := answer_of(mapping[name])) is not None:
+                return found
+        return None
+    if key is not None and hasattr(output, key):
+        return answer_of(getattr(output, key))
+    if isinstance(output, list):
+        last = next(
+            (m for m in reversed(cast(list[Any], output)) if isinstance(m, AIMessage)), None
+        )
+        return None if last is None else text_of(last)
+    return None
+
+
+def with_answer(output: Any, text: str, key: str | None, given: Any) -> Any:
+    """Return an output of the same form that holds `text` and nothing else that a model wrote.
+
+    Args:
+        output: What did not pass.
+        text: What the reader gets instead.
+        key: Where the answer stands in a mapping, if it is not a usual place.
+        given: The input: what it handed through stays.
+    """
+    if isinstance(output, BaseMessage):
+        # a message of its own: an id that a stream knows already would not be shown again
+        kind = AIMessageChunk if isinstance(output, AIMessageChunk) else AIMessage
+        return kind(content=text)
+    if isinstance(output, list):
+        items = cast(list[Any], output)
+        own = cast(list[Any], given) if isinstance(given, list) else []
+        return [m for m in items if m in own or isinstance(m, HumanMessage | SystemMessage)] + [
+            AIMessage(content=text)
+        ]
+    if isinstance(output, Mapping):
+        mapping = cast(Mapping[str, Any], output)
+        inputs = cast(Mapping[str, Any], given) if isinstance(given, Mapping) else {}
+        place = next(
+            n for n in ((key,) if key else _ANSWER_KEYS) if answer_of(mapping.get(n)) is not None
+        )
+        kept = {
+            name: value
+            for name, value in mapping.items()
+            if name != place
+            and (_handed_through(name, value, inputs, given) or documents_of(value))
+        }
+        return {**kept, place: with_answer(mapping[place], text, None, inputs.get(place))}
+    return text
+
+
+def _handed_through(name: str, value: Any, inputs: Mapping[str, Any], given: Any) -> bool:
+    return (name in inputs and inputs[name] == value) or (isinstance(given, str) and value == given)
+
+
+def finish_reason_of(result: LLMResult) -> tuple[str, str | None]:
+    """Return the text of a model's output and why it ended."""
+    generation: Generation | None = next(
+        (g for candidates in result.generations for g in candidates), None
+    )
+    if generation is None:
+        return "", None
+    info = dict(generation.generation_info or {})
+    text = generation.text
+    if isinstance(generation, ChatGeneration):
+        text = text_of(generation.message)
+        info |= generation.message.response_metadata
+    reason = next(
+        (info[k] for k in ("finish_reason", "stop_reason", "done_reason") if info.get(k)), None
+    )
+    return text, None if reason is None else str(reason)
+
+
+def messages_in(batches: Iterable[Iterable[BaseMessage]]) -> list[Message]:
+    """Return the messages of a model call."""
+    return [message_of(message) for batch in batches for message in batch]

@@ -8,31 +8,36 @@ watcher (`faithguard_langchain.FaithfulnessCallback`) does so for every run of a
 guard (`faithguard_langchain.guard`) holds back what does not pass.
 """
 
-from faithguard._cache import VerdictCache
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from faithguard._version import __version__
-from faithguard.errors import (
-    CaptureError,
-    ConfigError,
-    FaithguardError,
-    JudgeError,
-    MissingExtraError,
-    UnfaithfulAnswerError,
-    VerifierError,
-)
-from faithguard.guard import acheck, check
-from faithguard.policy import Policy
-from faithguard.scorer import Scorer
-from faithguard.types import (
-    Claim,
-    Decision,
-    Evidence,
-    Exchange,
-    Failure,
-    Passage,
-    Record,
-    Report,
-    Verdict,
-)
+
+if TYPE_CHECKING:
+    from faithguard._cache import VerdictCache
+    from faithguard.errors import (
+        CaptureError,
+        ConfigError,
+        FaithguardError,
+        JudgeError,
+        MissingExtraError,
+        UnfaithfulAnswerError,
+        VerifierError,
+    )
+    from faithguard.guard import acheck, check
+    from faithguard.policy import Policy
+    from faithguard.scorer import Scorer
+    from faithguard.types import (
+        Claim,
+        Decision,
+        Evidence,
+        Exchange,
+        Failure,
+        Passage,
+        Record,
+        Report,
+        Verdict,
+    )
 
 __all__ = [
     "CaptureError",
@@ -58,3 +63,45 @@ __all__ = [
     "acheck",
     "check",
 ]
+
+# Names are loaded when they are first used: a program that only may check an answer starts
+# without the libraries that checking needs.
+_HOMES = {
+    "_cache": ["VerdictCache"],
+    "errors": [
+        "CaptureError",
+        "ConfigError",
+        "FaithguardError",
+        "JudgeError",
+        "MissingExtraError",
+        "UnfaithfulAnswerError",
+        "VerifierError",
+    ],
+    "guard": ["acheck", "check"],
+    "policy": ["Policy"],
+    "scorer": ["Scorer"],
+    "types": [
+        "Claim",
+        "Decision",
+        "Evidence",
+        "Exchange",
+        "Failure",
+        "Passage",
+        "Record",
+        "Report",
+        "Verdict",
+    ],
+}
+
+
+def __getattr__(name: str) -> object:
+    for module, names in _HOMES.items():
+        if name in names:
+            value = getattr(import_module(f"faithguard.{module}"), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module 'faithguard' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

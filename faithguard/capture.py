@@ -164,6 +164,8 @@ class Trace:
                 _without(m.text, self._added) for m in self._prompts if m.role != "assistant"
             )
             return [piece for p in reversed(unique) for piece in prompt.split(p)], "retrieval"
+        if self.query is not None:
+            return [], "none"  # a retriever was asked, and found nothing
         texts = [Passage(text=t, origin="prompt") for t in self._prompt_texts() if t.strip()]
         return (texts, "prompt") if texts else ([], "none")
 

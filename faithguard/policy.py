@@ -339,7 +339,7 @@ def _graded(report: Report, rules: Policy) -> Decision:
         ]
     if level == "warning" and not forbidden:
         parts.append(f"at or above {_mark(rules.warning)}, so a person should look")
-    if not _reaches((report.total - 1) / report.total, rules.safe):
+    if supported < report.total and not _reaches((report.total - 1) / report.total, rules.safe):
         parts.append(
             f"with {_claims(report.total)}, {_mark(rules.safe)} means no unsupported claim at all"
         )

@@ -44,6 +44,7 @@ class Clock:
         self._step = step
 
     def __call__(self) -> float:
+        """Return the seconds."""
         self._now += self._step
         return self._now
 

@@ -7,12 +7,32 @@ en, de, es, fr, it, pt, nl, tr, ja, zh, ar and hi.
 from __future__ import annotations
 
 import re
+from functools import cached_property
 
 from faithguard.types import Kind
 
 
-def _any(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
+class Phrases:
+    """Alternatives, compiled when they are first asked for: importing must not cost that."""
+
+    def __init__(self, *patterns: str) -> None:
+        self._patterns = patterns
+
+    @cached_property
+    def _compiled(self) -> re.Pattern[str]:
+        return re.compile("|".join(f"(?:{pattern})" for pattern in self._patterns), re.IGNORECASE)
+
+    def match(self, text: str) -> re.Match[str] | None:
+        """Match at the start of a text."""
+        return self._compiled.match(text)
+
+    def fullmatch(self, text: str) -> re.Match[str] | None:
+        """Match the whole text."""
+        return self._compiled.fullmatch(text)
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """Match anywhere in the text."""
+        return self._compiled.search(text)
 
 
 _NOUN = (
@@ -55,7 +75,7 @@ _I_CANNOT = (
     r"i(?:'m| am| was)? (?:(?:do|did|could|can|would|was|am)(?: not|n't)|cannot|not|unable to)"
 )
 
-ABSTENTION = _any(
+ABSTENTION = Phrases(
     r"empty response",
     r"n/?a|unknown|unanswerable|no idea|no answer(?: (?:found|available|possible))?|dunno",
     rf"(?:information )?not (?:mentioned|specified|stated|available|found|provided|given|known|"
@@ -146,7 +166,7 @@ ABSTENTION = _any(
 )
 """The writer says that it has no answer."""
 
-ABSENCE = _any(
+ABSENCE = Phrases(
     rf"{_DOC} {_NOT}(?:{_SAY}|{_GIVE})\b.*",
     rf"{_PAPER} {_NOT}(?:{_SAY}|(?:contain|provide|include|give|have|offer) {_WHAT}|"
     rf"(?:contain|provide|include|give|have) (?:information|details))\b.*",
@@ -216,7 +236,7 @@ QUIET_ABSENCE = re.compile(
 
 _THANKS = r"(?:thanks|thank you|many thanks)"
 _HELP = r"(?:help|assist|answer|explain|clarify|provide|elaborate|share|look|discuss|guide)"
-COURTESY = _any(
+COURTESY = Phrases(
     r"sure(?: thing)?|of course|certainly|absolutely|great|gladly|okay|ok|alright|all right|"
     r"understood|got it|no problem|(?:that's |that is |what )?(?:a |an )?(?:great|good|excellent|"
     r"interesting|fantastic) question",
@@ -330,7 +350,7 @@ _VAGUE = (
     r"(?:a number of |many |several |various |different |other |a few |the )?(?:factors?|things|"
     r"circumstances?|situations?|needs?|preferences?|case|context|details|specifics|conditions)"
 )
-HEDGE = _any(
+HEDGE = Phrases(
     rf"(?:it|that|this|well,? it) (?:really |all |often |mostly |largely )?depends"
     rf"(?: (?:on|upon) (?:your |the |its )?(?:individual |specific |personal |exact )?{_VAGUE})?",
     r"(?:it|this|that|things|results|prices|details|mileage|your mileage|(?:individual |actual |"
@@ -376,7 +396,7 @@ _THING = (
     r"feature|thing|deal|service|experience|company|team|library|framework|game|song|value)"
 )
 _VERY = r"(?:(?:really|very|quite|so|truly|absolutely|simply|just|pretty|a bit|rather|always) )*"
-OPINION = _any(
+OPINION = Phrases(
     rf"(?:[^\s,:;]+ ){{1,6}}?(?:is|are|was|were|looks|seems|sounds|feels|tastes|remains) {_VERY}"
     rf"(?:(?:a|an|one of the|the) )?{_VERY}{_PRAISE}(?: (?:and|and also|but|,) {_VERY}{_PRAISE})?"
     rf"(?: {_THING}s?)?(?: (?:for (?:everyone|anyone|you|beginners|many)|indeed|overall|to use|to "
@@ -406,7 +426,7 @@ _DONE = (
 )
 # What comes after may not open a clause that says something else.
 _DEED = r"(?:(?!\b(?:that|which|because|since|where|whose|as|showing|saying|stating)\b)[^:;])*"
-ACTION = _any(
+ACTION = Phrases(
     rf"i(?:'ve| have)?(?: (?:now|just|already|also|successfully|gone "
     rf"ahead and|then))* {_DONE}(?:\b{_DEED})?",
     rf"(?:done|all done|all set)(?:,? i(?:'ve| have)? {_DONE}\b{_DEED})?",
@@ -430,7 +450,7 @@ ACTION = _any(
 )
 """What an agent says it did."""
 
-ABOUT = _any(
+ABOUT = Phrases(
     rf"{_DOC} (?:only |mainly |briefly |also |all )?(?:discuss|describe|talk about|focus on|"
     r"deal with|outline|is about|are about|relate to)(?:s|es)?\b(?!.*\b(?:that|as|how (?:many|"
     r"much)|"
@@ -452,7 +472,7 @@ _BASED = (
     r"(?:based (?:on|upon)|according to|as per|per|from|in|given|as (?:stated|mentioned|described|"
     r"noted|outlined|shown|explained|specified|indicated) (?:in|by)|drawing on|going by|using)"
 )
-META = _any(
+META = Phrases(
     rf"(?:please |for (?:more|further) (?:details|information),? )*(?:see|refer to|check|consult|"
     rf"cf|"
     rf"compare|read)(?: also)? (?:(?:the|this|also) )?{_PLACE}(?: [\w.()-]{{1,8}})?(?: (?:and|to|"
@@ -483,10 +503,10 @@ META = _any(
 )
 """Words about the documents."""
 
-INTRODUCTION: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+INTRODUCTION: tuple[tuple[Kind, Phrases], ...] = (
     (
         "courtesy",
-        _any(
+        Phrases(
             r"(?:sure(?: thing)?|of course|certainly|absolutely|great(?: question)?|good question|"
             r"thanks(?: for asking)?|thank you(?: for [\w ]{1,40})?|hello|hi(?: there)?|okay|ok|"
             r"unfortunately|regrettably|sadly|no problem|you're welcome|(?:i'm |i am )?(?:so |"
@@ -513,14 +533,14 @@ INTRODUCTION: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ),
     (
         "meta",
-        _any(
+        Phrases(
             rf"{_BASED} {_DOC}(?:,|:| it (?:says|is stated) that| -|—)\s?",
             rf"{_BASED} {_DOC} (?=i\b|we\b|there\b|it\b|the answer)",
         ),
     ),
     (
         "hedge",
-        _any(
+        Phrases(
             r"(?:please )?(?:note|be aware|keep in mind|remember) (?:that|:)|it(?:'s| is) "
             r"(?:important|worth)"
             r" (?:to note|noting|to mention|mentioning) that|(?:i|we) (?:think|believe|guess|"

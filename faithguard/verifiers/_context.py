@@ -150,8 +150,16 @@ class Context:
             sentences=tuple(self.sentences[number] for number in chosen),
             coverage=sum(needs[name][0] for name in covered) / whole,
             best=scores[chosen[0]] / whole if chosen else 0.0,
-            missing=tuple(k for k in dict.fromkeys(terms.words) if k not in covered),
+            missing=tuple(name for name in needs if name not in covered and name[0] != "\0"),
         )
+
+    def rank(self, text: str) -> list[int]:
+        """Return the numbers of the passages that share words with a text, the best first."""
+        scores: dict[int, float] = defaultdict(float)
+        for weight, holders in self._needs(analyse(text)).values():
+            for passage in {self.sentences[number].passage for number in holders}:
+                scores[passage] += weight
+        return sorted(scores, key=lambda passage: (-scores[passage], passage))
 
     def covers(self, text: str) -> float:
         """Return the share in [0, 1] of a statement's content that stands anywhere here."""
@@ -175,6 +183,8 @@ class Context:
         needs = {
             key: (self.weight(key), frozenset(self._index.get(key, ())))
             for key in dict.fromkeys(terms.words)
+            # the name of a column is asserted by nobody unless the context has it too
+            if key not in terms.labels or key in self._index
         }
         for place, value in enumerate(terms.values):
             holders = frozenset(n for n, other in self._valued if value.agrees(other))

@@ -1,6 +1,6 @@
 """Lexical support: how much of a claim the context says, word by word.
 
-In: claims and context. Out: a verdict for each claim. A logistic regression over a dozen
+In: claims and context. Out: a verdict for each claim. A logistic regression over a few
 readable features; its coefficients are fitted by `tests/bench/fit_lexical.py`. It stands last
 among the local verifiers, where a trained model will stand before it.
 """
@@ -20,16 +20,14 @@ from faithguard.verifiers.rules._numbers import disagreements, overlap
 __all__ = ["COEFFICIENTS", "INTERCEPT", "Lexical", "features"]
 
 COEFFICIENTS = {
-    "coverage": 1.19,
-    "best": 1.29,
-    "pairs": 0.47,
-    "values_missing": -1.02,
-    "values_held": 0.00,
-    "names_missing": -1.00,
-    "strong_missing": -1.59,
-    "polarity": -1.43,
+    "coverage": 1.15,
+    "best": 1.59,
+    "slot": -2.53,
+    "names_missing": -0.91,
+    "strong_missing": -1.27,
+    "polarity": -1.35,
 }
-INTERCEPT = -1.54
+INTERCEPT = -1.47
 
 # Words that make a claim stronger than its evidence where the evidence lacks them.
 _STRONG = frozenset(
@@ -43,7 +41,7 @@ _STRONG = frozenset(
 
 
 class Lexical:
-    """Support by words: stems, pairs of words, values, names and polarity."""
+    """Support by words: stems, values in their places, names, strength and polarity."""
 
     name = "lexical@1"
 
@@ -87,11 +85,7 @@ def features(terms: Terms, selection: Selection) -> dict[str, float]:
         terms: Of the claim.
         selection: The sentences of the context that bear on it.
     """
-    held = [value for sentence in selection.sentences for value in sentence.terms.values]
-    missing_values = sum(not any(v.agrees(other) for other in held) for v in terms.values)
     missing = set(selection.missing)
-    pairs = terms.pairs
-    said = {pair for sentence in selection.sentences for pair in sentence.terms.pairs}
     strong = _STRONG & set(terms.words)
     polarity = any(
         overlap(terms, sentence.terms) >= 0.6 and flipped(terms, sentence.terms)
@@ -100,13 +94,24 @@ def features(terms: Terms, selection: Selection) -> dict[str, float]:
     return {
         "coverage": selection.coverage,
         "best": selection.best,
-        "pairs": len(pairs & said) / len(pairs) if pairs else selection.coverage,
-        "values_missing": min(missing_values, 3) / 3,
-        "values_held": min(len(terms.values) - missing_values, 3) / 3,
+        "slot": float(_wrong_slot(terms, selection)),
         "names_missing": len(terms.names & missing) / len(terms.names) if terms.names else 0.0,
         "strong_missing": float(bool(strong & missing)),
         "polarity": float(polarity),
     }
+
+
+def _wrong_slot(terms: Terms, selection: Selection) -> bool:
+    """Whether a value stands only where less of the claim stands than beside another value."""
+    sentences = [sentence.terms for sentence in selection.sentences]
+    home = max(sentences, key=lambda other: overlap(terms, other), default=None)
+    if home is None:
+        return False
+    near = overlap(terms, home)
+    return any(
+        all(overlap(terms, s) < near for s in sentences if any(mine.agrees(v) for v in s.values))
+        for mine, _ in disagreements(terms, home)
+    )
 
 
 def _probability(values: dict[str, float]) -> float:
@@ -119,10 +124,16 @@ def _lack(text: str, terms: Terms, selection: Selection) -> str:
     if not selection.sentences:
         return "the context holds none of its words"
     places = dict(zip(terms.words, terms.starts, strict=True))
-    words = [text[places[key] :].split(maxsplit=1)[0].strip(".,;:!?") for key in selection.missing]
+    words = [_written(key, text[places[key] :]) for key in selection.missing]
     if not words:
         return "the context holds its words, but not what it makes of them"
     return "the context lacks " + ", ".join(repr(word) for word in words[:4])
+
+
+def _written(key: str, rest: str) -> str:
+    """Return a word as the claim writes it; in a script without spaces, its key."""
+    word = rest.split(maxsplit=1)[0].strip(".,;:!?")
+    return word if len(word) <= 2 * len(key) + 4 else key
 
 
 def _rival(terms: Terms, selection: Selection, context: Context) -> Evidence | None:

@@ -42,7 +42,7 @@ _FUNCTION_WORDS = frozenset(
     di del della dei delle da dal con per su che si anche come o os as um uma e mas é são foi
     foram tem têm do da dos das em no na nos nas com para por que se seu sua também het een en
     maar is zijn was waren wordt worden heeft hebben van te op met voor door als ook dat
-    zich naar
+    zich naar yes ja sí oui sì sim
     """.split()
 ) - {"no"}
 
@@ -68,6 +68,12 @@ _NO_NEGATION = re.compile(
 )
 
 _WORD = re.compile(r"[^\W_]+(?:['’\-.&+/](?=[^\W_])[^\W_]+)*[+#]{0,2}|[^\w\s]", re.UNICODE)
+# Runs of one script: a kana or Thai run is a word or an ending, Han characters go in pairs.
+_UNSPACED_PARTS = re.compile(
+    "(?P<han>[\u3400-\u9fff\uf900-\ufaff々]+)|(?P<hiragana>[\u3040-\u309f]+)|(?P<katakana>[\u30a0-\u30ff]+)"
+    "|(?P<other>[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+)"
+)
+_HAN_FUNCTION = re.compile("[的了是在和与及也都就把被将会這这那個个]")
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+"
 )
@@ -86,19 +92,16 @@ class Terms:
         negated: Keys that stand under a negation.
         values: Numbers, times, days and dates.
         names: Keys of capitalised words inside the sentence, acronyms and words with digits.
-        start: For each of `words`, where it stands.
+        labels: Keys that only name a column or a field ("Price: 9; Size: 5").
+        starts: For each of `words`, where it stands.
     """
 
     words: tuple[str, ...]
     negated: frozenset[str]
     values: tuple[Value, ...]
     names: frozenset[str]
+    labels: frozenset[str]
     starts: tuple[int, ...]
-
-    @property
-    def pairs(self) -> frozenset[tuple[str, str]]:
-        """Neighbouring content words."""
-        return frozenset(zip(self.words, self.words[1:], strict=False))
 
 
 def _stem(word: str) -> str:
@@ -163,22 +166,43 @@ def analyse(text: str) -> Terms:
         negated=frozenset(negated),
         values=values,
         names=frozenset(names),
+        labels=_labels(text) if text.count(": ") > 1 and "; " in text else frozenset(),
         starts=tuple(starts),
     )
 
 
+def _labels(text: str) -> frozenset[str]:
+    parts = [part.split(": ", 1)[0] for part in text.split("; ") if ": " in part]
+    return frozenset(key for part in parts for key in analyse(part).words)
+
+
 def _keys_of(raw: str) -> list[tuple[str, int]]:
-    """Return the keys of a token: a stem, the parts of a compound, or pairs of characters."""
+    """Return the keys of a token: a stem, the parts of a compound, or pieces of a run."""
     if _UNSPACED.search(raw):
-        return [
-            (run[0][i : i + 2], run.start() + i)
-            for run in _UNSPACED.finditer(raw)
-            for i in range(max(1, len(run[0]) - 1))
-        ] + [(k, 0) for part in _UNSPACED.split(raw) if part and (k := _key(part))]
+        spaced = [(k, 0) for part in _UNSPACED.split(raw) if part and (k := _key(part))]
+        return _unspaced_keys(raw) + spaced
     if "-" in raw or "/" in raw:
         return [(k, 0) for part in re.split(r"[-/]", raw) if (k := _key(part))]
     key = _key(raw)
     return [] if key is None else [(key, 0)]
+
+
+def _unspaced_keys(raw: str) -> list[tuple[str, int]]:
+    keys: list[tuple[str, int]] = []
+    for run in _UNSPACED_PARTS.finditer(raw):
+        if run["katakana"]:
+            keys.append((run[0], run.start()))
+        elif run["han"]:
+            for part in re.finditer(r"[^\0]+", _HAN_FUNCTION.sub("\0", run[0])):
+                keys += _pairs(part[0], run.start() + part.start())
+        elif run["other"]:
+            keys += _pairs(run[0], run.start())
+        # hiragana are endings and particles, as function words are
+    return keys
+
+
+def _pairs(text: str, at: int) -> list[tuple[str, int]]:
+    return [(text[i : i + 2], at + i) for i in range(max(1, len(text) - 1))]
 
 
 def _is_name(raw: str, first: bool) -> bool:

@@ -55,6 +55,8 @@ class Value:
                 return any(_same_date(a, b) for a in self.readings for b in other.readings)
             if self.family == "days":
                 return any(_within(a, b) for a in self.readings for b in other.readings)
+            if {self.unit, other.unit} == {"", "%"} and self._share == other._share:
+                return True
             if not self.unit or not other.unit:
                 return bool(self._plain & other._plain) or self._near(other)
             if self.unit != other.unit:
@@ -71,6 +73,12 @@ class Value:
         return self.family == other.family and (
             self.unit == other.unit or (self.family == "number" and _kin(self.unit, other.unit))
         )
+
+    @property
+    def _share(self) -> frozenset[object]:
+        """The number as a share of a whole: a quarter is 25%."""
+        whole = 100 if self.unit == "%" else 1
+        return frozenset(r / whole for r in self.readings if isinstance(r, Fraction))
 
     @property
     def _plain(self) -> frozenset[object]:
@@ -237,7 +245,7 @@ _DATE = re.compile(
     re.I,
 )
 _DIGITS = re.compile(
-    rf"(?P<sign>(?<![\w)])[-−+])?(?P<num>\d[\d.,'’\u00a0\u202f]*\d|\d)(?P<frac>[{_VULGAR}])?"
+    rf"(?P<sign>(?<![\w)])[-−+])?(?P<num>\d{{1,3}}(?:[ \u00a0\u202f]\d{{3}})+(?:[.,]\d+)?(?![\d])|\d[\d.,'’]*\d|\d)(?P<frac>[{_VULGAR}])?"
     rf"|(?P<onlyfrac>[{_VULGAR}])"
 )
 _SPELLED = re.compile(
@@ -251,7 +259,13 @@ _PART = re.compile(
     r"[\s-]+(?:of\b|(?:of\s+)?(?P<article>an?|the)\b)",
     re.I,
 )
+_A_UNIT = re.compile(
+    r"\b(?P<a>an?|one)\s+(?:minute|hour|day|week|month|year)"
+    r"\s+and\s+a\s+(?:half|quarter)\b",
+    re.I,
+)
 _ORDINAL = re.compile(rf"\b(?:{'|'.join(_ORDINALS)})\b", re.I)
+_AND_PART = re.compile(r"\s+and\s+(?:a\s+|one\s+)?(half|quarter)\b", re.I)
 _SCALE = re.compile(r"[\s-]*(hundred|thousand|million|billion|trillion|lakh|crore|mn|bn|k)\b", re.I)
 _PER_CENT_WORDS = re.compile(r"per\s+cent\b|percentage\s+points?\b", re.I)
 _BUSINESS = re.compile(r"(?:business|working)\s+days?\b", re.I)
@@ -375,6 +389,8 @@ def _numbers(text: str) -> Iterator[Value]:
         if words == ["one"] or words[-1] == "second":
             continue  # "one" is more often a pronoun than a count
         yield _number({Fraction(_read_words(words))}, match.start(), match.end(), text)
+    for match in _A_UNIT.finditer(text):
+        yield _number({Fraction(1)}, match.start(), match.start() + len(match["a"]), text)
     for match in _ORDINAL.finditer(text):
         yield _number({Fraction(_ORDINALS[match[0].lower()])}, match.start(), match.end(), text)
 
@@ -394,7 +410,7 @@ def _read_digits(match: re.Match[str]) -> set[Fraction]:
         extra = Fraction(unicodedata.numeric(fraction)).limit_denominator(10)
     if not part["num"]:
         return {extra}
-    digits = re.sub(r"['’\u00a0\u202f]", "", part["num"])
+    digits = re.sub(r"['’ \u00a0\u202f]", "", part["num"])
     sign = -1 if part["sign"] in ("-", "−") else 1
     return {sign * (reading + extra) for reading in _readings(digits)}
 
@@ -442,6 +458,9 @@ def _read_words(words: list[str]) -> int:
 def _number(readings: set[Fraction], start: int, end: int, text: str) -> Value:
     """Add the scale and the unit that stand around a number."""
     stop = end
+    if part := _AND_PART.match(text, stop):  # two and a half
+        readings = {reading + _PARTS[part[1].lower()] for reading in readings}
+        stop = part.end()
     factor = scale_of = Fraction(1)
     if scale := _SCALE.match(text, stop):
         factor = scale_of = Fraction(_SCALES[scale[1].lower()])
@@ -454,6 +473,9 @@ def _number(readings: set[Fraction], start: int, end: int, text: str) -> Value:
     elif words := re.compile(r"[\s-]*").match(text, stop):
         unit, step, stop = _unit_at(text, stop, words.end())
         factor *= step
+    if unit and (part := _AND_PART.match(text, stop)):  # an hour and a half
+        readings = {reading + _PARTS[part[1].lower()] for reading in readings}
+        stop = part.end()
     return Value(
         family="number",
         unit=unit,

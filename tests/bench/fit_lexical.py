@@ -24,6 +24,7 @@ from faithguard.types import Passage
 from faithguard.verifiers import Context
 from faithguard.verifiers._lexical import features
 from faithguard.verifiers._terms import analyse
+from faithguard.verifiers._values import find_values
 
 CAP = 1_200
 """Rows of one dataset: no single kind of text decides."""
@@ -31,7 +32,7 @@ CAP = 1_200
 PUZZLES = {"med", "folio", "conjnli", "cad_nli", "negnli", "sharc", "pubmedqa", "xquad_en", "snli"}
 """Sets made so that words do not help, or whose claims are one word: nothing to fit here."""
 
-AGAINST = {"values_missing", "names_missing", "strong_missing", "polarity"}
+AGAINST = {"slot", "names_missing", "strong_missing", "polarity"}
 """Features that speak against support."""
 
 
@@ -108,6 +109,8 @@ def made(rows: list[dict], rng: random.Random) -> list[dict]:
         kept = " ".join(w for w in words if rng.random() > rng.choice((0.0, 0.1, 0.25)))
         label = rng.random() < 0.5
         claim = kept if label else rng.choice(WRONGS)(kept.split(), foreign.split(), rng)
+        if not label and (swapped := exchanged(true, " ".join(context), rng)):
+            claim = swapped
         if len(claim.split()) > 2:
             out.append({"context": context, "claim": claim, "label": int(label), "dataset": "made"})
     return out
@@ -139,8 +142,26 @@ def stronger(kept: list[str], foreign: list[str], rng: random.Random) -> str:
     return " ".join([*kept[:at], *rng.choice(STRONGER).split(), *kept[at:]])
 
 
+def exchanged(true: str, context: str, rng: random.Random) -> str | None:
+    """Return the true sentence with one of its values replaced by another of the context."""
+    for mine in find_values(true):
+        others = [v for v in find_values(context) if mine.comparable(v) and not mine.agrees(v)]
+        if others:
+            return true[: mine.start] + rng.choice(others).text + true[mine.end :]
+    return None
+
+
 WRONGS = (other, added, replaced, stronger)
-STRONGER = ("the most", "the only", "the first", "always", "all", "the best", "never", "the largest")
+STRONGER = (
+    "the most",
+    "the only",
+    "the first",
+    "always",
+    "all",
+    "the best",
+    "never",
+    "the largest",
+)
 
 
 def split(text: str) -> list[str]:

@@ -1,0 +1,123 @@
+"""Doubles for LangChain chains: a chat model with a script, and a retriever over given texts.
+
+In: a function from messages to a text; passages. Out: real LangChain objects that stream, take
+callbacks and run sync and async as others do, with no key, no server and no download.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from typing import Any
+
+from langchain_core.callbacks import (
+    AsyncCallbackManagerForLLMRun,
+    AsyncCallbackManagerForRetrieverRun,
+    CallbackManagerForLLMRun,
+    CallbackManagerForRetrieverRun,
+)
+from langchain_core.documents import Document
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langchain_core.retrievers import BaseRetriever
+
+from faithguard import Passage
+from faithguard.verifiers import Context
+
+__all__ = ["PassageRetriever", "ScriptedChatModel"]
+
+
+class ScriptedChatModel(BaseChatModel):
+    """A chat model that answers what a function says; tokens are words.
+
+    Args:
+        reply: From the messages of a call to the text of its answer.
+        pause: Seconds between tokens.
+    """
+
+    reply: Callable[[list[BaseMessage]], str]
+    pause: float = 0.0
+
+    @property
+    def _llm_type(self) -> str:
+        return "faithguard-scripted"
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        text = self.reply(messages)
+        message = AIMessage(content=text, response_metadata={"finish_reason": "stop"})
+        message.usage_metadata = {
+            "input_tokens": sum(len(str(m.content).split()) for m in messages),
+            "output_tokens": len(text.split()),
+            "total_tokens": sum(len(str(m.content).split()) for m in messages) + len(text.split()),
+        }
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+    def _stream(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> Iterator[ChatGenerationChunk]:
+        for token in _tokens(self.reply(messages)):
+            time.sleep(self.pause)
+            chunk = ChatGenerationChunk(message=AIMessageChunk(content=token))
+            if run_manager:
+                run_manager.on_llm_new_token(token, chunk=chunk)
+            yield chunk
+
+    async def _astream(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[ChatGenerationChunk]:
+        for token in _tokens(self.reply(messages)):
+            await asyncio.sleep(self.pause)
+            chunk = ChatGenerationChunk(message=AIMessageChunk(content=token))
+            if run_manager:
+                await run_manager.on_llm_new_token(token, chunk=chunk)
+            yield chunk
+
+
+def _tokens(text: str) -> list[str]:
+    return re.findall(r"\s*\S+\s*$|\s*\S+", text) or [""]
+
+
+class PassageRetriever(BaseRetriever):
+    """A retriever over a few passages, by the words that they share with the question.
+
+    Args:
+        passages: What there is to find.
+        k: How many are returned at most.
+    """
+
+    passages: Sequence[Passage]
+    k: int = 3
+
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun
+    ) -> list[Document]:
+        return self._find(query)
+
+    async def _aget_relevant_documents(
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
+    ) -> list[Document]:
+        return self._find(query)
+
+    def _find(self, query: str) -> list[Document]:
+        ranked = Context(self.passages).rank(query)[: self.k]
+        return [
+            Document(page_content=p.text, metadata={**p.metadata, "source": p.source or ""})
+            for p in (self.passages[number] for number in ranked)
+        ]

@@ -28,9 +28,6 @@ from faithguard.verifiers import Context, Finding, Verifier
 
 __all__ = ["Extract", "Plan", "Verify", "matched"]
 
-_SUBJECT = 0.34
-"""Share of a claim's content below which the context is not about its subject."""
-
 _ANSWERS = 0.75
 """Share of a question's content from which the context seems to answer it."""
 
@@ -230,8 +227,8 @@ class Plan:
             return "truncation"
         if claim.label == "contradicted":
             return "generation"
-        known = max(self._seen.covers(claim.text), self._dropped.covers(claim.text))
-        return "retrieval" if known < _SUBJECT else "generation"
+        known = self._seen.mentions(claim.text) or self._dropped.mentions(claim.text)
+        return "generation" if known else "retrieval"
 
     def _answerable(self, claim: Claim) -> Claim:
         """Attach what seems to answer the question that the answer declines."""

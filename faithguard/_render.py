@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from html import escape
+from io import StringIO
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from faithguard.types import Cause, Claim, Decision, Evidence, Exchange, Label, Outcome, Report
 
-__all__ = ["html", "terminal", "visible"]
+__all__ = ["html", "terminal", "text", "visible"]
 
 # Characters shown of one text.
 _ANSWER = 6_000
@@ -349,6 +350,16 @@ def terminal(report: Report, decision: Decision | None = None) -> Iterator[Rende
     words; without one the domain of the exchange grades.
     """
     yield _Page(_sheet(report, decision))
+
+
+def text(report: Report, *, width: int = 100) -> str:
+    """Return what a terminal shows of a report, without colours."""
+    from rich.console import Console
+
+    console = Console(file=StringIO(), width=width, color_system=None)
+    with console.capture() as capture:
+        console.print(report)
+    return "\n".join(line.rstrip() for line in capture.get().splitlines())
 
 
 def _fitted(encoding: str) -> Callable[[str], str]:

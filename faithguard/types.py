@@ -320,6 +320,11 @@ class Report:
 
         return html(self)
 
+    def __str__(self) -> str:
+        from faithguard._render import text
+
+        return text(self)
+
     def __repr__(self) -> str:
         return (
             f"Report(outcome={self.outcome!r}, score={self.score!r}, "

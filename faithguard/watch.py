@@ -11,13 +11,14 @@ import functools
 import logging
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import ParamSpec
 
 from faithguard._background import Background
 from faithguard.policy import Policy, decide, resolve
 from faithguard.scorer import Scorer, default_scorer
 from faithguard.sinks import AnySink, LogSink, Sink
-from faithguard.types import Attempt, Exchange, Record, Report
+from faithguard.types import Attempt, Decision, Exchange, Record, Report
 
 __all__ = ["Outbox", "Watch", "never_raise"]
 
@@ -110,17 +111,18 @@ class Watch:
         return Record(
             exchange=exchange,
             report=report,
-            decision=decide(report, self._policy_of(exchange)),
+            decision=self._decided(report),
             attempts=(Attempt(exchange=exchange, report=report),),
             versions=report.versions,
             timings={"verify": report.usage.seconds},
         )
 
-    def _policy_of(self, exchange: Exchange) -> Policy:
-        """A run may name a domain of its own."""
-        if exchange.domain is None or exchange.domain == self.policy.domain:
-            return self.policy
-        return resolve(exchange.domain)
+    def _decided(self, report: Report) -> Decision:
+        """Decide by the run's own domain if it names one; a watcher can only flag."""
+        domain = report.exchange.domain
+        policy = self.policy if domain in (None, self.policy.domain) else resolve(domain)
+        decision = decide(report, policy)
+        return decision if decision.passed else replace(decision, action="flag")
 
 
 def never_raise(method: Callable[P, None]) -> Callable[P, None]:

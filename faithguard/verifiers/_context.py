@@ -161,11 +161,17 @@ class Context:
                 scores[passage] += weight
         return sorted(scores, key=lambda passage: (-scores[passage], passage))
 
-    def covers(self, text: str) -> float:
-        """Return the share in [0, 1] of a statement's content that stands anywhere here."""
-        needs = self._needs(analyse(text)).values()
+    def mentions(self, text: str) -> bool:
+        """Say whether anything here is about the subject of a statement.
+
+        It is if its first content word, one of its names, or a third of its content is here.
+        """
+        terms = analyse(text)
+        if any(key in self._index for key in {*terms.words[:1], *terms.names}):
+            return True
+        needs = self._needs(terms).values()
         whole = sum(weight for weight, _ in needs)
-        return sum(weight for weight, holders in needs if holders) / whole if whole else 0.0
+        return 3 * sum(weight for weight, holders in needs if holders) >= whole > 0.0
 
     def alike(self, terms: Terms) -> Iterator[Sentence]:
         """Yield the sentences that hold most words of a statement, in order."""

@@ -1,0 +1,42 @@
+"""Every example runs as it stands, and shows what its first line asks."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+SHOWN = {
+    "check_an_answer": "not_mentioned: Breakfast is served in every compartment.",
+    "watch_a_chain": "not_mentioned: Towels are free for members.",
+    "guard_a_chain": "Take 500 mg twice a day. (2 attempts)",
+}
+
+
+def test_every_example_is_run() -> None:
+    """No example is left out."""
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == set(SHOWN)
+
+
+@pytest.mark.parametrize("name", sorted(SHOWN))
+def test_example(name: str) -> None:
+    """The example ends well and prints its point."""
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / f"{name}.py"], capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert SHOWN[name] in done.stdout
+
+
+def test_the_dose_in_grams_never_reaches_the_reader() -> None:
+    """The guard's example tells why the answer was held back, and not the answer."""
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / "guard_a_chain.py"], capture_output=True, text=True, check=True
+    )
+
+    assert "the context says '500 mg', the answer '500 g'" in done.stdout
+    assert "Take 500 g" not in done.stdout + done.stderr

@@ -1,0 +1,108 @@
+"""The README's blocks run as they stand, and its table of a report is a report's."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.output_parsers import StrOutputParser
+from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.runnables import RunnablePassthrough
+
+from faithguard import Passage, Report
+from faithguard_langchain.testing import PassageRetriever, ScriptedChatModel
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text("utf-8")
+LEAFLET = "The sauna is open from 14:00 to 21:00. Towels cost 3 euros."
+
+
+def blocks(language: str) -> list[str]:
+    """Return the fenced blocks of a language."""
+    return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+
+
+def a_chain() -> Any:
+    """Return what the README calls `chain`: any chain with a retriever."""
+    retriever = PassageRetriever(passages=[Passage(text=LEAFLET)])
+    model = ScriptedChatModel(reply=lambda messages: "The sauna opens at 2pm.")
+    return (
+        {
+            "context": retriever | (lambda docs: "\n".join(d.page_content for d in docs)),
+            "question": RunnablePassthrough(),
+        }
+        | ChatPromptTemplate.from_template("Context: {context}\n\nQuestion: {question}")
+        | model
+        | StrOutputParser()
+    )
+
+
+def test_python_blocks_run(capsys: pytest.CaptureFixture[str]) -> None:
+    """The Python blocks run one after the other, given a chain, and do what the text says."""
+    names: dict[str, Any] = {"chain": a_chain()}
+
+    for block in blocks("python"):
+        exec(compile(block, "README.md", "exec"), names)  # noqa: S102 - it is our own README
+
+    assert names["answer"] == names["safe_answer"] == "The sauna opens at 2pm."
+    assert names["watcher"].wait(10)
+    assert [report.supported for report in names["watcher"].reports] == [1]
+    assert "1 of 3 claims supported" in capsys.readouterr().out
+    assert names["own"].domain == "wiki"
+
+
+def test_table_of_a_report_is_the_reports() -> None:
+    """Claims, verdicts and reasons of the README's table are those of the report beside it."""
+    names: dict[str, Any] = {}
+    exec(compile(blocks("python")[2], "README.md", "exec"), names)  # noqa: S102
+    report: Report = names["report"]
+    table = README.partition("| claim | verdict |")[2].partition("\n\n")[0]
+    rows = [[cell.strip() for cell in row.split("|")[1:-1]] for row in table.splitlines()[2:]]
+
+    told = [[claim.text, claim.label.replace("_", " "), claim.reason] for claim in report.facts]
+
+    assert [[text, verdict[2:], why] for text, verdict, why, _ in rows] == told
+    assert [cell.strip("“”") for *_, cell in rows] == [
+        claim.evidence[0].quote if claim.evidence else "" for claim in report.facts
+    ]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        part
+        for block in blocks("bash")
+        for line in block.splitlines()
+        for part in line.split(" && ")
+        if part.startswith("faithguard ")
+    ],
+)
+def test_commands_run(command: str, tmp_path: Path) -> None:
+    """The README's commands run; a check of an unfaithful answer exits 1."""
+    (tmp_path / "leaflet.txt").write_text(LEAFLET, "utf-8")
+    (tmp_path / "answer.txt").write_text("Towels cost 5 euros.", "utf-8")
+
+    done = subprocess.run(
+        [sys.executable, "-m", "faithguard.cli", *shlex.split(command)[1:]],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == (1 if " check " in command else 0), done.stderr
+    assert done.stdout
+
+
+def test_the_two_commands_stand_there() -> None:
+    """A newcomer finds the two commands that set up and run everything."""
+    assert 'pip install ".[langchain]" && faithguard demo' in README
+    assert 'pip install ".[dev]" && pytest' in README
+    assert 'pip install --quiet --disable-pip-version-check ".[dev]"' in (
+        ROOT / ".ci" / "run"
+    ).read_text("utf-8")

@@ -13,9 +13,7 @@ from itertools import pairwise
 from typing import cast
 
 # The package has no types: its names come from a compiled module.
-from sentencex import (
-    get_sentence_boundaries,  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
-)
+from sentencex import get_sentence_boundaries
 
 from faithguard.claims._plain import CITATION, has_words
 from faithguard.claims._verbs import has_verb
@@ -148,8 +146,7 @@ def _split(text: str) -> Iterator[Span]:
 
 
 def _narrow_split(text: str) -> Iterator[Span]:
-    found = cast("list[dict[str, int]]", get_sentence_boundaries("en", text))
-    starts = {bound["start_index"] for bound in found}
+    starts = {bound["start_index"] for bound in get_sentence_boundaries("en", text)}
     starts |= {match.end() for match in _TIGHT.finditer(text) if not _in_address(text, match)}
     begin = seen = 0
     spoken = False

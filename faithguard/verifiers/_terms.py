@@ -105,11 +105,10 @@ class Terms:
 
 
 def _stem(word: str) -> str:
-    stemmer: Any = getattr(_stemmers, "english", None)
+    stemmer: Stemmer.Stemmer | None = getattr(_stemmers, "english", None)
     if stemmer is None:  # a Stemmer is not thread-safe
         stemmer = _stemmers.english = Stemmer.Stemmer("english", 0)
-    stemmed: str = stemmer.stemWord(word)
-    return stemmed
+    return stemmer.stemWord(word)
 
 
 @lru_cache(maxsize=65_536)

@@ -19,7 +19,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from faithguard.errors import CaptureError
 from faithguard.types import ContextSource, Exchange, Passage
@@ -256,14 +256,16 @@ def _question(inputs: Any) -> str | None:
     if isinstance(inputs, str):
         return inputs or None
     if isinstance(inputs, Mapping):
+        mapping = cast(Mapping[str, Any], inputs)
         for key in ("question", "input", "query", "user_input", "prompt", "messages"):
-            if found := _question(inputs.get(key)):
+            if found := _question(mapping.get(key)):
                 return found
         return None
     if isinstance(inputs, Message):
         return inputs.text if inputs.role == "user" else None
     if isinstance(inputs, list):
-        return next((q for item in reversed(inputs) if (q := _question(item))), None)
+        items = cast(list[Any], inputs)
+        return next((q for item in reversed(items) if (q := _question(item))), None)
     return None
 
 
@@ -274,11 +276,11 @@ def _user_words(inputs: Any) -> Iterator[str]:
     elif isinstance(inputs, Message):
         yield inputs.text
     elif isinstance(inputs, Mapping):
-        for key, value in inputs.items():
+        for key, value in cast(Mapping[str, Any], inputs).items():
             if key not in _CONTEXT_KEYS:
                 yield from _user_words(value)
     elif isinstance(inputs, list | tuple):
-        for item in inputs:
+        for item in cast(Sequence[Any], inputs):
             yield from _user_words(item)
 
 
@@ -380,7 +382,7 @@ def passages_of(context: Any, **fields: Any) -> tuple[Passage, ...]:
             f"`context` is of type {type(context).__name__}: pass a string, a list of strings, "
             "Documents, nodes or Passages; [] for no context"
         )
-    return tuple(_passage(item, fields) for item in context)
+    return tuple(_passage(item, fields) for item in cast(Iterable[Any], context))
 
 
 def _passage(item: Any, fields: Mapping[str, Any]) -> Passage:
@@ -403,8 +405,10 @@ def _passage(item: Any, fields: Mapping[str, Any]) -> Passage:
 
 def _text_of(item: Any) -> str | None:
     """Return the text of a document or node by the names that frameworks use."""
+    values: list[Any]
     if isinstance(item, Mapping):
-        values = [item.get(key) for key in ("text", "page_content", "content")]
+        mapping = cast(Mapping[str, Any], item)
+        values = [mapping.get(key) for key in ("text", "page_content", "content")]
     else:
         node = getattr(item, "node", None)  # a node with its score
         if node is not None:
@@ -417,5 +421,8 @@ def _text_of(item: Any) -> str | None:
 
 def _metadata_of(item: Any) -> Mapping[str, Any]:
     item = getattr(item, "node", None) or item
-    found = item.get("metadata") if isinstance(item, Mapping) else getattr(item, "metadata", None)
-    return found if isinstance(found, Mapping) else {}
+    if isinstance(item, Mapping):
+        found = cast(Mapping[str, Any], item).get("metadata")
+    else:
+        found = getattr(item, "metadata", None)
+    return cast(Mapping[str, Any], found) if isinstance(found, Mapping) else {}

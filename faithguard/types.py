@@ -12,11 +12,11 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -100,9 +100,10 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if isinstance(value, Mapping):
-        return {_clean(str(key)): _plain(item) for key, item in value.items()}
+        mapping = cast(Mapping[Any, Any], value)
+        return {_clean(str(key)): _plain(item) for key, item in mapping.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(item) for item in value]
+        return [_plain(item) for item in cast(Collection[Any], value)]
     return _clean(str(value))
 
 
@@ -378,10 +379,9 @@ def _adapter(kind: Any) -> Any:
     return TypeAdapter[Any](kind)
 
 
-def to_json(value: Any, *, indent: int | None = None) -> str:
+def to_json(value: object, *, indent: int | None = None) -> str:
     """Return a value of this module as ASCII JSON, under the names of its fields."""
-    kind: Any = type(value)
-    return json.dumps(_adapter(kind).dump_python(value, mode="json"), indent=indent)
+    return json.dumps(_adapter(type(value)).dump_python(value, mode="json"), indent=indent)
 
 
 def from_json(kind: type[_T], text: str) -> _T:

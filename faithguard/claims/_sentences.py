@@ -10,9 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import cast
 
-# The package has no types: its names come from a compiled module.
 from sentencex import get_sentence_boundaries
 
 from faithguard.claims._plain import CITATION, has_words

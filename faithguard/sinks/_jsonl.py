@@ -9,6 +9,11 @@ from pathlib import Path
 
 from faithguard.types import Record, from_json, to_json
 
+try:
+    import fcntl
+except ImportError:  # Windows: one process to a file
+    fcntl = None  # type: ignore[assignment]
+
 __all__ = ["JsonlSink"]
 
 
@@ -35,7 +40,7 @@ class JsonlSink:
         with self._lock:
             file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
             try:
-                os.write(file, line)
+                _append(file, line)
             finally:
                 os.close(file)
 
@@ -44,3 +49,17 @@ class JsonlSink:
         with self._path.open(encoding="ascii") as lines:
             for line in lines:
                 yield from_json(Record, line)
+
+
+def _append(file: int, line: bytes) -> None:
+    """Append a line whole or not at all, while no other process does."""
+    if fcntl is not None:
+        fcntl.flock(file, fcntl.LOCK_EX)  # until the file is closed
+    size = os.fstat(file).st_size
+    written = 0
+    try:
+        while written < len(line):
+            written += os.write(file, line[written:])
+    except OSError:
+        os.ftruncate(file, size)
+        raise

@@ -40,13 +40,8 @@ class Sentence:
     start: int
     end: int
     text: str
-    header: str = ""
-    """The header row of its table, so that a cell is known by its column."""
-
-    @property
-    def terms(self) -> Terms:
-        """The terms of the sentence, with those of its header."""
-        return analyse(f"{self.header} {self.text}" if self.header else self.text)
+    terms: Terms
+    """Its terms; those of a table row with its header's, so that a cell is known by its column."""
 
     def evidence(self) -> Evidence:
         """Return the sentence as a verbatim piece of its passage."""
@@ -115,17 +110,19 @@ class Context:
         return dict(index)
 
     @cached_property
-    def _valued(self) -> list[tuple[int, Value]]:
-        return [
-            (number, value)
-            for number, sentence in enumerate(self.sentences)
-            for value in sentence.terms.values
-        ]
+    def _valued(self) -> list[tuple[Value, list[int]]]:
+        """The different values of the context, each with the sentences that hold it."""
+        holders: dict[object, tuple[Value, list[int]]] = {}
+        for number, sentence in enumerate(self.sentences):
+            for value in sentence.terms.values:
+                holders.setdefault(value.meaning, (value, []))[1].append(number)
+        return list(holders.values())
 
-    @cached_property
-    def values(self) -> tuple[Value, ...]:
-        """Every value that stands anywhere in the context."""
-        return tuple(value for _, value in self._valued)
+    def holders(self, value: Value) -> frozenset[int]:
+        """Return the numbers of the sentences that hold a value, however they write it."""
+        return frozenset(
+            number for other, numbers in self._valued if value.agrees(other) for number in numbers
+        )
 
     def weight(self, key: str) -> float:
         """How much a word tells: rare in the context is more. Source: the idf of BM25."""
@@ -193,9 +190,8 @@ class Context:
             if key not in terms.labels or key in self._index
         }
         for place, value in enumerate(terms.values):
-            holders = frozenset(n for n, other in self._valued if value.agrees(other))
             # a value is the part of a statement that is least often said by chance
-            needs[f"\0{place}"] = (2.0, holders)
+            needs[f"\0{place}"] = (2.0, self.holders(value))
         return needs
 
     def _cover(
@@ -275,5 +271,7 @@ def _pieces(number: int, text: str, start: int, end: int, header: str) -> Iterat
         left = start + len(piece) - len(piece.lstrip())
         right = start + len(piece.rstrip())
         if left < right and any(character.isalnum() for character in text[left:right]):
-            yield Sentence(number, left, right, text[left:right], header)
+            words = text[left:right]
+            terms = analyse(f"{header} {words}" if header else words)
+            yield Sentence(number, left, right, words, terms)
         start = stop

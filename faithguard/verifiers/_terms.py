@@ -12,7 +12,6 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import local
-from typing import Any
 
 import Stemmer
 
@@ -123,7 +122,7 @@ def _key(word: str) -> str | None:
     return plain.rstrip(".")
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=4_096)
 def analyse(text: str) -> Terms:
     """Return the terms of a sentence; linear in its length."""
     values = tuple(find_values(text))

@@ -13,11 +13,14 @@ import unicodedata
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, TypeAlias
 
 __all__ = ["Value", "find_values"]
 
 Family = Literal["number", "clock", "days", "date"]
+
+Reading: TypeAlias = Fraction | int | frozenset[int] | tuple[int, int, int]
+"""One way to read a value, by its family: number | clock | days | date."""
 
 _FULL_WEEK = frozenset(range(7))
 
@@ -37,13 +40,18 @@ class Value:
 
     family: Family
     unit: str
-    readings: frozenset[object]
+    readings: frozenset[Reading]
     start: int
     end: int
     text: str
     approximate: bool = False
-    bare: frozenset[object] = frozenset()
+    bare: frozenset[Reading] = frozenset()
     """A number's readings without its unit."""
+
+    @property
+    def meaning(self) -> object:
+        """What it says, wherever it stands: equal for values that no check can tell apart."""
+        return self.family, self.unit, self.readings, self.bare, self.approximate
 
     def agrees(self, other: Value) -> bool:
         """Say whether a text that holds `other` may say this value.
@@ -75,13 +83,13 @@ class Value:
         )
 
     @property
-    def _share(self) -> frozenset[object]:
+    def _share(self) -> frozenset[Reading]:
         """The number as a share of a whole: a quarter is 25%."""
         whole = 100 if self.unit == "%" else 1
         return frozenset(r / whole for r in self.readings if isinstance(r, Fraction))
 
     @property
-    def _plain(self) -> frozenset[object]:
+    def _plain(self) -> frozenset[Reading]:
         return self.bare or self.readings
 
     def _near(self, other: Value) -> bool:
@@ -93,18 +101,18 @@ class Value:
         )
 
 
-def _within(days: object, others: object) -> bool:
+def _within(days: Reading, others: Reading) -> bool:
     return isinstance(days, frozenset) and isinstance(others, frozenset) and days <= others
 
 
-def _same_date(a: object, b: object) -> bool:
+def _same_date(a: Reading, b: Reading) -> bool:
     """What one of the two leaves open does not disagree."""
     if not isinstance(a, tuple) or not isinstance(b, tuple):
         return False
     return all(x == y or not x or not y for x, y in zip(a, b, strict=True))
 
 
-def _hour(minutes: object) -> object:
+def _hour(minutes: Reading) -> Fraction | None:
     return Fraction(minutes, 60) if isinstance(minutes, int) else None
 
 
@@ -145,13 +153,17 @@ _ORDINALS = {
         start=3,
     )
 }
-_PARTS = {"half": Fraction(1, 2), "quarter": Fraction(1, 4)}
-_PARTS |= {"third": Fraction(1, 3), "thirds": Fraction(1, 3), "quarters": Fraction(1, 4)}
+_PARTS = {
+    "half": Fraction(1, 2), "quarter": Fraction(1, 4),
+    "third": Fraction(1, 3), "thirds": Fraction(1, 3), "quarters": Fraction(1, 4),
+}  # fmt: skip
+_LONGEST = 40
+"""Characters; a longer row of digits is a code, not an amount."""
+
 _VULGAR = "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
 
-# unit word -> (base unit, factor)
-_UNITS: dict[str, tuple[str, Fraction]] = {}
-for _base, _table in {
+# base unit -> its unit words, each group with its factor
+_UNIT_TABLE = {
     "second": "second|seconds|sec|secs|s 1; minute|minutes|min|mins 60; hour|hours|hr|hrs|h 3600;"
     " day|days 86400; week|weeks 604800; fortnight 1209600",
     # a month has no fixed length: months and years agree with each other only
@@ -176,11 +188,7 @@ for _base, _table in {
     "%": "%|percent|pct|per-cent 1",
     "percentage point": "pp|percentage-point 1",
     "person": "people|persons|person 1",
-}.items():
-    for _entry in _table.split(";"):
-        _names, _factor = _entry.rsplit(" ", 1)
-        for _name in _names.strip().split("|"):
-            _UNITS[_name] = (_base, Fraction(_factor))
+}
 _CURRENCY_NAMES = {
     "$": "USD", "us$": "USD", "usd": "USD", "dollar": "USD", "dollars": "USD",
     "€": "EUR", "eur": "EUR", "euro": "EUR", "euros": "EUR",
@@ -191,13 +199,24 @@ _CURRENCY_NAMES = {
     "cad": "CAD", "aud": "AUD", "cents": "cent", "cent": "cent",
 }  # fmt: skip
 _CURRENCIES = frozenset(_CURRENCY_NAMES.values())
-_UNITS |= {name: (code, Fraction(1)) for name, code in _CURRENCY_NAMES.items()}
+# unit word -> (base unit, factor)
+_UNITS = {
+    name: (base, Fraction(factor))
+    for base, table in _UNIT_TABLE.items()
+    for names, factor in (entry.split() for entry in table.split(";"))
+    for name in names.split("|")
+} | {name: (code, Fraction(1)) for name, code in _CURRENCY_NAMES.items()}
 
 _DAYS = """
     monday tuesday wednesday thursday friday saturday sunday
     """.split()
-_DAY_OF = {name[:size]: day for day, name in enumerate(_DAYS) for size in (3, len(name))}
-_DAY_OF |= {"tues": 1, "thur": 3, "thurs": 3} | {f"{name}s": d for d, name in enumerate(_DAYS)}
+_DAY_OF = {
+    **{name[:size]: day for day, name in enumerate(_DAYS) for size in (3, len(name))},
+    "tues": 1,
+    "thur": 3,
+    "thurs": 3,
+    **{f"{name}s": day for day, name in enumerate(_DAYS)},
+}
 _DAY_SETS = {
     "weekdays": frozenset(range(5)), "weekday": frozenset(range(5)),
     "business days": frozenset(range(5)), "working days": frozenset(range(5)),
@@ -209,8 +228,10 @@ _DAY_SETS = {
 _MONTHS = """
     january february march april may june july august september october november december
     """.split()
-_MONTH_OF = {name[:size]: n for n, name in enumerate(_MONTHS, 1) for size in (3, len(name))}
-_MONTH_OF |= {"sept": 9}
+_MONTH_OF = {
+    **{name[:size]: n for n, name in enumerate(_MONTHS, 1) for size in (3, len(name))},
+    "sept": 9,
+}
 
 _DAY = "|".join(sorted(map(re.escape, _DAY_OF), key=len, reverse=True))
 _MONTH = "|".join(sorted(_MONTH_OF, key=len, reverse=True))
@@ -245,7 +266,9 @@ _DATE = re.compile(
     re.I,
 )
 _DIGITS = re.compile(
-    rf"(?P<sign>(?<![\w)])[-−+])?(?P<num>\d{{1,3}}(?:[ \u00a0\u202f]\d{{3}})+(?:[.,]\d+)?(?![\d])|\d[\d.,'’]*\d|\d)(?P<frac>[{_VULGAR}])?"
+    r"(?P<sign>(?<![\w)])[-−+])?"
+    r"(?P<num>\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d+)?(?![\d])|\d[\d.,'’]*\d|\d)"
+    rf"(?P<frac>[{_VULGAR}])?"
     rf"|(?P<onlyfrac>[{_VULGAR}])"
 )
 _SPELLED = re.compile(
@@ -284,11 +307,11 @@ def find_values(text: str) -> list[Value]:
     if not _may_hold_values(text):
         return []
     found: list[Value] = []
-    taken: list[tuple[int, int]] = []
+    taken = bytearray(len(text))
     for value in _candidates(text):
-        if all(value.end <= start or value.start >= end for start, end in taken):
+        if not any(taken[value.start : value.end]):
             found.append(value)
-            taken.append((value.start, value.end))
+            taken[value.start : value.end] = b"\1" * (value.end - value.start)
     return sorted(found, key=lambda value: value.start)
 
 
@@ -332,7 +355,8 @@ def _days(text: str) -> Iterator[Value]:
         words = " ".join(match[0].lower().split())
         # "5 business days" is a length of time, "on business days" a set of days
         counted = re.search(
-            r"(?:\d|\b(?:" + _NUMBER_WORD + r"))\s*(?:-\s*)?$", text[: match.start()][-16:]
+            r"(?:\d|\b(?:" + _NUMBER_WORD + r"))\s*(?:-\s*)?$",
+            text[max(0, match.start() - 16) : match.start()],
         )
         if not (words in ("business days", "working days") and counted):
             yield _value("days", "", {_DAY_SETS[words]}, match, text)
@@ -381,7 +405,7 @@ def _numbers(text: str) -> Iterator[Value]:
         part = count * _PARTS[match["p"].lower()]
         yield _number({part}, match.start(), end or match.end("p"), text)
     for match in _DIGITS.finditer(text):
-        if _part_of_a_word(text, match.start(), match.end()):
+        if _part_of_a_word(text, match.start(), match.end()) or len(match[0]) > _LONGEST:
             continue
         yield _number(_read_digits(match), match.start(), match.end(), text)
     for match in _SPELLED.finditer(text):
@@ -510,7 +534,7 @@ def _unit_of(name: str) -> tuple[str, Fraction] | None:
 
 
 def _value(
-    family: Family, unit: str, readings: Collection[object], match: re.Match[str], text: str
+    family: Family, unit: str, readings: Collection[Reading], match: re.Match[str], text: str
 ) -> Value:
     return Value(
         family=family,

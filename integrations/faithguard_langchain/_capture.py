@@ -44,7 +44,8 @@ class Capture(BaseCallbackHandler):
         if trace.inputs is None and self._assembler.is_root(str(run)):
             trace.inputs = plain_input(inputs)
             trace.tags = tuple(kw.get("tags") or ())
-            domain = (kw.get("metadata") or {}).get("faithguard_domain")
+            metadata: Mapping[str, Any] = kw.get("metadata") or {}
+            domain = metadata.get("faithguard_domain")
             trace.domain = str(domain) if domain else None
         return trace
 
@@ -193,6 +194,5 @@ def _tool_passages(output: Any, name: str) -> list[Passage]:
 
 
 def _as_text(output: Any) -> str:
-    if isinstance(output, Mapping | list | tuple | int | float):
-        return str(output)
-    return ""
+    is_plain = isinstance(output, Mapping | list | tuple | int | float)
+    return str(output) if is_plain else ""

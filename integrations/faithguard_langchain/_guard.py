@@ -41,7 +41,7 @@ from faithguard.types import Exchange
 from faithguard.watch import Outbox
 from faithguard_langchain._again import Memory, Remembers, has_model, remembering
 from faithguard_langchain._capture import Capture
-from faithguard_langchain._refuse import carries_text, listens_to_tokens, refuse
+from faithguard_langchain._refuse import carries_text, is_global, listens_to_tokens, refuse
 from faithguard_langchain._values import answer_of, context_of, plain_input, with_answer
 
 __all__ = ["Guarded", "Reported", "guard"]
@@ -154,7 +154,7 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
             )
         if isinstance(max_attempts, bool) or max_attempts < 1:
             raise ConfigError(f"`max_attempts` is {max_attempts!r}: it must be 1 or more")
-        if fallback is not None and not isinstance(fallback, str | Runnable):
+        if fallback is not None and not isinstance(cast(object, fallback), str | Runnable):
             raise ConfigError(
                 f"`fallback` is of type {type(fallback).__name__}: pass a str or a Runnable"
             )
@@ -163,8 +163,9 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
         if again and keys.feedback is None and not has_model(chain):
             raise ConfigError(
                 "on_fail='regenerate' finds no model to ask again among the chain's steps (one "
-                "that a function finds in its module cannot be reached): name the input key that takes "
-                "the feedback with feedback_key=..., make the model a step, or use on_fail='block'"
+                "that a function finds in its module cannot be reached): name the input key that "
+                "takes the feedback with feedback_key=..., make the model a step, or use "
+                "on_fail='block'"
             )
         self.chain = chain
         self.policy = policy
@@ -220,11 +221,11 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
 
     def invoke(self, input: In, config: RunnableConfig | None = None, **kwargs: Any) -> Out:
         """Return the verified answer, or do what `on_fail` says."""
-        return cast(Out, self._call_with_config(self._run, input, config, **kwargs))
+        return self._call_with_config(self._run, input, config, **kwargs)
 
     async def ainvoke(self, input: In, config: RunnableConfig | None = None, **kwargs: Any) -> Out:
         """Do the same, awaiting."""
-        return cast(Out, await self._acall_with_config(self._arun, input, config, **kwargs))
+        return await self._acall_with_config(self._arun, input, config, **kwargs)
 
     def stream(
         self, input: In, config: RunnableConfig | None = None, **kwargs: Any
@@ -504,7 +505,7 @@ def _detached(child: BaseCallbackManager, config: RunnableConfig) -> RunnableCon
 
 def _held(handlers: list[BaseCallbackHandler]) -> list[BaseCallbackHandler]:
     return [
-        _Withheld(handler) if listens_to_tokens(handler) else handler
+        _Withheld(handler) if listens_to_tokens(handler) and not is_global(handler) else handler
         for handler in handlers
         if not carries_text(handler)
     ]

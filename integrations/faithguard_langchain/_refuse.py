@@ -10,12 +10,13 @@ from typing import Any, cast
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import RunnableBinding
 from langchain_core.runnables.history import RunnableWithMessageHistory
+from langchain_core.tracers import context
 from langchain_core.tracers.base import BaseTracer
 
 from faithguard import ConfigError
 from faithguard_langchain._tree import AnyRunnable, parts
 
-__all__ = ["carries_text", "listens_to_tokens", "refuse"]
+__all__ = ["carries_text", "is_global", "listens_to_tokens", "refuse"]
 
 
 def refuse(chain: AnyRunnable) -> None:
@@ -50,7 +51,7 @@ def _attached(part: AnyRunnable) -> list[Any]:
     """Return the handlers that a part brings along, in its constructor or by `with_config`."""
     sources = [getattr(part, "callbacks", None)]
     if isinstance(part, RunnableBinding):
-        sources.append(cast("RunnableBinding[Any, Any]", part).config.get("callbacks"))
+        sources.append(part.config.get("callbacks"))
     found: list[Any] = []
     for source in sources:
         handlers = getattr(source, "handlers", source)
@@ -78,3 +79,12 @@ def listens_to_tokens(handler: object) -> bool:
     return own is not None and not getattr(own, "__module__", "").startswith(
         "langchain_core.callbacks.base"
     )
+
+
+def is_global(handler: object) -> bool:
+    """Say whether LangChain itself adds a handler to every run, as it does usage counters.
+
+    It would add it again beside a stand-in, and everything would be counted twice.
+    """
+    hooks = cast("list[tuple[Any, ...]]", getattr(context, "_configure_hooks", []))
+    return any(variable.get() is handler for variable, *_ in hooks)

@@ -35,7 +35,7 @@ def parts(runnable: AnyRunnable) -> Iterator[AnyRunnable]:
 
 def _inside(part: AnyRunnable) -> list[AnyRunnable]:
     if isinstance(part, RunnableLambda):
-        return list(cast("RunnableLambda[Any, Any]", part).deps)
+        return list(part.deps)
     values = [value for _, value in _fields(part)]
     if not isinstance(part, BaseModel):
         values = list(getattr(part, "__dict__", {}).values())

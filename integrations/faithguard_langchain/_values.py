@@ -175,7 +175,9 @@ def with_answer(output: Any, text: str, key: str | None, given: Any) -> Any:
         ]
     if isinstance(output, Mapping):
         mapping = cast(Mapping[str, Any], output)
-        inputs = cast(Mapping[str, Any], given) if isinstance(given, Mapping) else {}
+        inputs: Mapping[str, Any] = {}
+        if isinstance(given, Mapping):
+            inputs = cast(Mapping[str, Any], given)
         place = next(
             n for n in ((key,) if key else _ANSWER_KEYS) if answer_of(mapping.get(n)) is not None
         )

@@ -8,6 +8,7 @@ wordings agree: see `_values`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 
 from faithguard._offload import offload
 from faithguard.types import Claim, Verdict
@@ -43,7 +44,7 @@ class Numbers:
         absent = [
             value
             for value in terms.values
-            if not any(value.agrees(other) for other in context.values)
+            if not context.holders(value)
             # what the question brought in is not what the answer asserts
             and not (claim.text != (context.question or "") and _brought(value, asked))
         ]
@@ -105,5 +106,5 @@ def _counts(value: Value) -> bool:
         value.family == "number"
         and not value.unit
         and value.text.isalpha()
-        and all(isinstance(r, (int, float)) or r <= _COUNTABLE for r in value.readings)  # type: ignore[operator]
+        and all(isinstance(r, Fraction) and r <= _COUNTABLE for r in value.readings)
     )

@@ -32,7 +32,7 @@ CAP = 1_200
 PUZZLES = {"med", "folio", "conjnli", "cad_nli", "negnli", "sharc", "pubmedqa", "xquad_en", "snli"}
 """Sets made so that words do not help, or whose claims are one word: nothing to fit here."""
 
-AGAINST = {"slot", "names_missing", "strong_missing", "polarity"}
+AGAINST = {"slot", "name_missing", "strong_missing", "polarity"}
 """Features that speak against support."""
 
 
@@ -97,8 +97,8 @@ def made(rows: list[dict], rng: random.Random) -> list[dict]:
     """Return the rows that such sets lack: what a model that reads its context writes.
 
     A sentence of the context with a few words left out is supported. It is not when it comes
-    from another context, has a clause from there added, a few of its words replaced by foreign
-    ones, or is made stronger than it was.
+    from another context, has a clause from there added, a few of its words or a name replaced
+    by foreign ones, or is made stronger than it was.
     """
     texts = [r["context"] for r in rows if sum(map(len, r["context"])) > 300]
     out = []
@@ -136,6 +136,16 @@ def replaced(kept: list[str], foreign: list[str], rng: random.Random) -> str:
     return " ".join(words)
 
 
+def renamed(kept: list[str], foreign: list[str], rng: random.Random) -> str:
+    """Return the true sentence with one of its names replaced by a foreign one."""
+    places = [i for i, word in enumerate(kept) if i and word[:1].isupper()]
+    names = [word for word in foreign[1:] if word[:1].isupper() and word not in kept]
+    if not places or not names:
+        return replaced(kept, foreign, rng)
+    at = rng.choice(places)
+    return " ".join([*kept[:at], rng.choice(names), *kept[at + 1 :]])
+
+
 def stronger(kept: list[str], foreign: list[str], rng: random.Random) -> str:
     """Return the true sentence with a word that claims more."""
     at = rng.randrange(len(kept) + 1)
@@ -151,7 +161,7 @@ def exchanged(true: str, context: str, rng: random.Random) -> str | None:
     return None
 
 
-WRONGS = (other, added, replaced, stronger)
+WRONGS = (other, added, replaced, renamed, stronger)
 STRONGER = (
     "the most",
     "the only",
@@ -178,7 +188,7 @@ def table(rows: list[dict], rng: random.Random, *, distract: float) -> tuple:
     for row in rows:
         passages = list(row["context"])
         if rng.random() < distract:
-            others = rng.sample(rows, min(4, len(rows))) + [rng.choice(by_set[row["dataset"]])]
+            others = [*rng.sample(rows, min(4, len(rows))), rng.choice(by_set[row["dataset"]])]
             passages += [o["context"][0] for o in others if o["context"] != row["context"]]
             rng.shuffle(passages)
         context = Context([Passage(text=text) for text in passages])

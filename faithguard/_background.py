@@ -16,6 +16,8 @@ import weakref
 from collections import deque
 from collections.abc import Callable
 
+from faithguard.errors import describe
+
 __all__ = ["Background"]
 
 log = logging.getLogger("faithguard")
@@ -37,7 +39,7 @@ class Background:
 
     def __init__(self, capacity: int = 1_000, *, what: str = "records") -> None:
         self._capacity = capacity
-        self._what = what
+        self.what = what
         self._jobs: deque[Callable[[], None]] = deque()
         self._changed = threading.Condition()  # protects all that follows and `_jobs`
         self._thread: threading.Thread | None = None
@@ -60,12 +62,12 @@ class Background:
                     log.warning(
                         "faithguard: %d %s are waiting, further ones are dropped and counted",
                         self._capacity,
-                        self._what,
+                        self.what,
                     )
                 return False
             self._jobs.append(job)
             if self._thread is None:
-                name = f"faithguard-{self._what}"
+                name = f"faithguard-{self.what}"
                 self._thread = threading.Thread(target=self._run, name=name, daemon=True)
                 self._thread.start()
             self._changed.notify_all()
@@ -87,8 +89,7 @@ class Background:
             try:
                 job()
             except Exception as error:
-                # only the kind: the text of an error may hold an answer
-                log.warning("faithguard: %s in work on %s", type(error).__name__, self._what)
+                log.warning("faithguard: %s in work on %s", describe(error), self.what)
             finally:
                 del job
                 with self._changed:
@@ -113,4 +114,4 @@ def _drain() -> None:
     until = time.monotonic() + _AT_EXIT
     for background in list(_alive):
         if not background.wait(max(0.0, until - time.monotonic())):
-            log.warning("faithguard: exit before all %s were done", background._what)  # pyright: ignore[reportPrivateUsage]
+            log.warning("faithguard: exit before all %s were done", background.what)

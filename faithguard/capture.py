@@ -68,6 +68,21 @@ class Message:
 
 
 @dataclass(slots=True)
+class _Fetched:
+    """What one retriever or tool run brought."""
+
+    run: str
+    hop: int
+    passages: Iterable[Passage]
+
+    def read(self) -> Iterable[Passage]:
+        """Return the passages; a generator is read once and kept."""
+        if not isinstance(self.passages, tuple):
+            self.passages = tuple(self.passages)
+        return self.passages
+
+
+@dataclass(slots=True)
 class Trace:
     """What happened in one run tree, in order; collecting is cheap, `exchange` does the work."""
 
@@ -83,8 +98,9 @@ class Trace:
     """What the root was given, as plain strings, lists, mappings and `Message`s."""
     query: str | None = None
     """What the first retriever was asked."""
-    _found: list[tuple[str, Passage]] = field(default_factory=list[tuple[str, Passage]])
-    _prompts: dict[Message, None] = field(default_factory=dict[Message, None])
+    _found: list[_Fetched] = field(default_factory=list["_Fetched"])
+    _prompts: dict[Message, int] = field(default_factory=dict[Message, int])
+    """Each message, with how many texts the models had written when it was first sent."""
     _written: dict[str, None] = field(default_factory=dict[str, None])
     _added: dict[str, None] = field(default_factory=dict[str, None])
     _parents: dict[str, str | None] = field(default_factory=dict[str, str | None])
@@ -101,12 +117,13 @@ class Trace:
                 above = self._parents.get(above)
 
     def retrieved(self, run: str, passages: Iterable[Passage]) -> None:
-        """Take what a retriever or a tool returned."""
-        self._found += [(run, replace(p, hop=self.models, seen=False)) for p in passages]
+        """Take what a retriever or a tool returned; a generator is read by `exchange`."""
+        self._found.append(_Fetched(run, self.models, passages))
 
     def prompted(self, messages: Iterable[Message]) -> None:
         """Take the exact messages of a model call; a repeated one is kept once."""
-        self._prompts |= dict.fromkeys(messages)
+        for message in messages:
+            self._prompts.setdefault(message, len(self._written))
 
     def wrote(self, text: str, finish_reason: str | None = None) -> None:
         """Take a model's output."""
@@ -157,7 +174,13 @@ class Trace:
 
     def _passages(self) -> tuple[list[Passage], ContextSource]:
         # what a tool returned after a model ran inside it is that model's writing
-        found = [p for run, p in self._found if p.text.strip() and run not in self._holds_model]
+        found = [
+            replace(passage, hop=fetched.hop, seen=False)
+            for fetched in self._found
+            if fetched.run not in self._holds_model
+            for passage in fetched.read()
+            if passage.text.strip()
+        ]
         if found:
             unique = {passage.text: passage for passage in reversed(found)}.values()
             prompt = _Prompt(
@@ -172,14 +195,16 @@ class Trace:
     def _prompt_texts(self) -> Iterator[str]:
         """Yield the prompt's text outside the user's and the models' words."""
         own = {text for text in _user_words(self.inputs) if len(text.strip()) > 1}
-        own |= self._written.keys() | self._added.keys()
+        own |= self._added.keys()
         own |= {message.text for message in self._prompts if message.role == "assistant"}
         # a model that was called with messages was called with the user's own words
         known = isinstance(self.inputs, str | Mapping)
-        for message in self._prompts:
+        written = list(self._written)
+        for message, before in self._prompts.items():
             if message.role == "assistant" or (message.role == "user" and not known):
                 continue
-            yield _without(message.text, own)
+            # what was sent before a model wrote the same is where the model has it from
+            yield _without(message.text, own.union(written[:before]))
 
 
 def _without(text: str, words: Iterable[str]) -> str:
@@ -274,7 +299,8 @@ def _user_words(inputs: Any) -> Iterator[str]:
     if isinstance(inputs, str):
         yield inputs
     elif isinstance(inputs, Message):
-        yield inputs.text
+        if inputs.role in ("user", "assistant"):
+            yield inputs.text
     elif isinstance(inputs, Mapping):
         for key, value in cast(Mapping[str, Any], inputs).items():
             if key not in _CONTEXT_KEYS:

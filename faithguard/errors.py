@@ -29,6 +29,7 @@ __all__ = [
     "MissingExtraError",
     "UnfaithfulAnswerError",
     "VerifierError",
+    "describe",
     "require",
 ]
 
@@ -86,6 +87,15 @@ class UnfaithfulAnswerError(Exception):
 
     def __reduce__(self) -> tuple[type[UnfaithfulAnswerError], tuple[Decision, Report]]:
         return UnfaithfulAnswerError, (self.decision, self.report)
+
+
+def describe(error: BaseException) -> str:
+    """Return what a log line may say of an error: our own message, else only the kind.
+
+    The text of any other error may hold an answer or a passage.
+    """
+    own = isinstance(error, FaithguardError)
+    return f"{type(error).__name__}: {error}" if own else type(error).__name__
 
 
 def require(module: str, *, extra: str) -> Any:

@@ -381,7 +381,8 @@ def _adapter(kind: Any) -> Any:
 
 def to_json(value: object, *, indent: int | None = None) -> str:
     """Return a value of this module as ASCII JSON, under the names of its fields."""
-    return json.dumps(_adapter(type(value)).dump_python(value, mode="json"), indent=indent)
+    kind: Any = type(value)
+    return json.dumps(_adapter(kind).dump_python(value, mode="json"), indent=indent)
 
 
 def from_json(kind: type[_T], text: str) -> _T:

@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import ParamSpec
 
 from faithguard._background import Background
+from faithguard.errors import describe
 from faithguard.policy import Policy, decide, resolve
 from faithguard.scorer import Scorer, default_scorer
 from faithguard.sinks import AnySink, LogSink, Sink
@@ -51,8 +52,7 @@ class Outbox:
                 else:
                     sink(record)
             except Exception as error:
-                # only the kind: the text of an error may hold an answer
-                log.warning("faithguard: %s in sink %s", type(error).__name__, _name(sink))
+                log.warning("faithguard: %s in sink %s", describe(error), _name(sink))
 
 
 def _name(sink: AnySink) -> str:
@@ -133,7 +133,6 @@ def never_raise(method: Callable[P, None]) -> Callable[P, None]:
         try:
             method(*args, **kwargs)
         except Exception as error:
-            # only the kind: the text of an error may hold an answer
-            log.warning("faithguard: %s in %s", type(error).__name__, method.__qualname__)
+            log.warning("faithguard: %s in %s", describe(error), method.__qualname__)
 
     return wrapped

@@ -20,14 +20,14 @@ from faithguard.verifiers.rules._numbers import disagreements, overlap
 __all__ = ["COEFFICIENTS", "INTERCEPT", "Lexical", "features"]
 
 COEFFICIENTS = {
-    "coverage": 1.15,
-    "best": 1.59,
-    "slot": -2.53,
-    "names_missing": -0.91,
-    "strong_missing": -1.27,
-    "polarity": -1.35,
+    "coverage": 1.20,
+    "best": 1.43,
+    "slot": -2.49,
+    "name_missing": -0.77,
+    "strong_missing": -1.14,
+    "polarity": -1.30,
 }
-INTERCEPT = -1.47
+INTERCEPT = -1.38
 
 # Words that make a claim stronger than its evidence where the evidence lacks them.
 _STRONG = frozenset(
@@ -95,7 +95,7 @@ def features(terms: Terms, selection: Selection) -> dict[str, float]:
         "coverage": selection.coverage,
         "best": selection.best,
         "slot": float(_wrong_slot(terms, selection)),
-        "names_missing": len(terms.names & missing) / len(terms.names) if terms.names else 0.0,
+        "name_missing": float(bool(terms.names & missing)),
         "strong_missing": float(bool(strong & missing)),
         "polarity": float(polarity),
     }

@@ -110,7 +110,6 @@ def _stem(word: str) -> str:
     return stemmer.stemWord(word)
 
 
-@lru_cache(maxsize=65_536)
 def _key(word: str) -> str | None:
     """Return the key of a word, or None for a function word."""
     plain = unicodedata.normalize("NFKC", word).casefold().replace("’", "'")
@@ -122,6 +121,37 @@ def _key(word: str) -> str | None:
     return plain.rstrip(".")
 
 
+@dataclass(frozen=True, slots=True)
+class _Token:
+    """What a token is, wherever it stands."""
+
+    keys: tuple[tuple[str, int], ...] = ()
+    """Its keys, with their offsets in it."""
+    negates: bool = False
+    ends_scope: bool = False
+    ends_sentence: bool = False
+    named: bool = False
+    """Whether it is a name even as the first word of a sentence."""
+    capital: bool = False
+    """Whether it is a name unless it is the first word."""
+    word: bool = True
+
+
+@lru_cache(maxsize=65_536)
+def _token(raw: str) -> _Token:
+    if not raw[0].isalnum():
+        return _Token(word=False, ends_scope=raw in _CLAUSE_MARKS, ends_sentence=raw in ".!?:")
+    lower = raw.casefold()
+    capitals = sum(character.isupper() for character in raw)
+    return _Token(
+        keys=tuple(_keys_of(raw)),
+        negates=lower in _NEGATIONS or _CONTRACTED.match(lower) is not None,
+        ends_scope=lower in _SCOPE_ENDS,
+        named=capitals > 1 or any(character.isdigit() for character in raw),
+        capital=raw[0].isupper(),
+    )
+
+
 @lru_cache(maxsize=4_096)
 def analyse(text: str) -> Terms:
     """Return the terms of a sentence; linear in its length."""
@@ -131,33 +161,30 @@ def analyse(text: str) -> Terms:
     starts: list[int] = []
     negated: set[str] = set()
     names: set[str] = set()
-    pardons = [match.span() for match in _NO_NEGATION.finditer(text)]
     under = False
     first = True
-    for token in _WORD.finditer(text):
-        raw, at = token[0], token.start()
-        if not raw[0].isalnum():
-            under = under and raw not in _CLAUSE_MARKS
-            first = first or raw in ".!?:"
-            continue
-        lower = raw.casefold()
-        if lower in _SCOPE_ENDS:
+    for match in _WORD.finditer(text):
+        token, at = _token(match[0]), match.start()
+        if token.ends_scope:
             under = False
-        if lower in _NEGATIONS or _CONTRACTED.match(lower):
-            under = under or not any(start <= at < end for start, end in pardons)
+        if not token.word:
+            first = first or token.ends_sentence
+            continue
+        if token.negates:
+            under = under or _NO_NEGATION.match(text, at) is None
             first = False
             continue
         if inside.holds(at):
             continue
-        for key, offset in _keys_of(raw):
+        for key, offset in token.keys:
             words.append(key)
             starts.append(at + offset)
             if under:
                 negated.add(key)
-            if _is_name(raw, first):
+            if token.named or (token.capital and not first):
                 names.add(key)
         first = False
-    if _NEGATIVE_CHARACTERS.search(text):
+    if not text.isascii() and _NEGATIVE_CHARACTERS.search(text):
         negated.update(key for key in words if _UNSPACED.match(key))
     return Terms(
         words=tuple(words),
@@ -201,13 +228,6 @@ def _unspaced_keys(raw: str) -> list[tuple[str, int]]:
 
 def _pairs(text: str, at: int) -> list[tuple[str, int]]:
     return [(text[i : i + 2], at + i) for i in range(max(1, len(text) - 1))]
-
-
-def _is_name(raw: str, first: bool) -> bool:
-    if any(character.isdigit() for character in raw):
-        return True
-    capitals = sum(character.isupper() for character in raw)
-    return capitals > 1 or (capitals == 1 and raw[0].isupper() and not first)
 
 
 class _Spans:

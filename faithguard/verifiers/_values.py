@@ -47,6 +47,8 @@ class Value:
     approximate: bool = False
     bare: frozenset[Reading] = frozenset()
     """A number's readings without its unit."""
+    ranged: bool = False
+    """Whether a number is one end of "9 to 18", which may be clock times."""
 
     @property
     def meaning(self) -> object:
@@ -78,6 +80,8 @@ class Value:
 
     def comparable(self, other: Value) -> bool:
         """Say whether the two measure the same thing, so that they can disagree."""
+        if self.ranged and other.family == "clock":
+            return True
         return self.family == other.family and (
             self.unit == other.unit or (self.family == "number" and _kin(self.unit, other.unit))
         )
@@ -294,6 +298,7 @@ _PER_CENT_WORDS = re.compile(r"per\s+cent\b|percentage\s+points?\b", re.I)
 _BUSINESS = re.compile(r"(?:business|working)\s+days?\b", re.I)
 _UNIT = re.compile(r"[\s-]*(%|°\s?[CF]\b|[€$£₹¥円元]|[^\W\d_]+)", re.I)
 _BEFORE = re.compile(r"(US\$|[€$£₹¥]|\b(?:EUR|USD|GBP|INR|CHF|JPY|Rs)\b\.?)\s*$", re.I)
+_ENDS = re.compile(r"(?<![\d.,:])\d{1,2}\s*(?:to|-|–|until|till)\s*\d{1,2}(?![\d.,:]*\d)", re.I)
 _ABOUT = re.compile(
     r"\b(?:about|around|approximately|approx\.?|roughly|nearly|almost|some|circa|ca\.|over|more\s+than)\s+"
     r"(?:US\$|[€$£₹¥])?$",
@@ -304,35 +309,42 @@ _VERSION = re.compile(r"\d+(?:\.\d+){2,}")
 
 def find_values(text: str) -> list[Value]:
     """Return the values of a text, in its order, without overlaps; linear in its length."""
-    if not _may_hold_values(text):
+    words = frozenset(_LETTERS.findall(text.lower()))
+    digits = _DIGIT.search(text) is not None
+    if not digits and not words & _TELLING_WORDS:
         return []
     found: list[Value] = []
     taken = bytearray(len(text))
-    for value in _candidates(text):
+    for value in _candidates(text, words, digits):
         if not any(taken[value.start : value.end]):
             found.append(value)
             taken[value.start : value.end] = b"\1" * (value.end - value.start)
     return sorted(found, key=lambda value: value.start)
 
 
-_ANY_VALUE = re.compile(
-    rf"\d|[{_VULGAR}]|\b(?:{_NUMBER_WORD}|hundred|thousand|million|billion|half|thirds?|quarters?|"
-    rf"noon|midday|midnight|daily|week|weekdays?|weekends?|days?|{'|'.join(_ORDINALS)}|"
-    rf"(?:{'|'.join(_DAYS)})s?|mon|tues?|wed|thu|thurs?|fri|sat|sun)\b",
-    re.I,
-)
+# A cheap look at its words says which patterns a text can hold at all.
+_LETTERS = re.compile(r"[a-z]+")
+_DIGIT = re.compile(rf"[\d{_VULGAR}]")
+_DAY_WORDS = frozenset(_DAY_OF) | {f"{name}s" for name in _DAYS}
+_DAY_WORDS |= {"weekdays", "weekday", "business", "working", "weekends", "weekend"}
+_DAY_WORDS |= {"every", "each", "daily", "seven", "all"}
+_CLOCK_WORDS = frozenset("noon midday midnight clock morning afternoon evening night".split())
+_NUMBER_WORDS = frozenset([*_WORDS, *_SCALES, *_ORDINALS, *_PARTS, "a", "an", "one"])
+_TELLING_WORDS = _DAY_WORDS | _CLOCK_WORDS | (_NUMBER_WORDS - {"a", "an", "one"})
 
 
-def _may_hold_values(text: str) -> bool:
-    return _ANY_VALUE.search(text) is not None
-
-
-def _candidates(text: str) -> Iterator[Value]:
+def _candidates(text: str, words: frozenset[str], digits: bool) -> Iterator[Value]:
     """Yield values, the most specific writings first."""
-    yield from _dates(text)
-    yield from _days(text)
-    yield from _clocks(text)
-    yield from _numbers(text)
+    if digits:
+        yield from _dates(text)
+    if digits or words & _DAY_WORDS:
+        yield from _days(text)
+    if digits or words & _CLOCK_WORDS:
+        yield from _clocks(text)
+    if digits:
+        yield from _digits(text)
+    if words & _NUMBER_WORDS:
+        yield from _spelled(text)
 
 
 def _dates(text: str) -> Iterator[Value]:
@@ -397,22 +409,23 @@ def _hour_of(word: str) -> int:
     return int(word) if word.isdigit() else _ONES[word.lower()]
 
 
-def _numbers(text: str) -> Iterator[Value]:
+def _digits(text: str) -> Iterator[Value]:
+    for match in _DIGITS.finditer(text):
+        if not _part_of_a_word(text, match.start(), match.end()) and len(match[0]) <= _LONGEST:
+            yield _number(_read_digits(match), match.start(), match.end(), text)
+
+
+def _spelled(text: str) -> Iterator[Value]:
     for match in _PART.finditer(text):
         count = _ONES.get((match["n"] or "one").lower(), 1)
         # "half an hour": the article stands between the number and its unit
         end = match.end("article") if match["article"] and match["article"] != "the" else None
         part = count * _PARTS[match["p"].lower()]
         yield _number({part}, match.start(), end or match.end("p"), text)
-    for match in _DIGITS.finditer(text):
-        if _part_of_a_word(text, match.start(), match.end()) or len(match[0]) > _LONGEST:
-            continue
-        yield _number(_read_digits(match), match.start(), match.end(), text)
     for match in _SPELLED.finditer(text):
         words = re.findall(r"[a-z]+", match[0].lower())
-        if words == ["one"] or words[-1] == "second":
-            continue  # "one" is more often a pronoun than a count
-        yield _number({Fraction(_read_words(words))}, match.start(), match.end(), text)
+        if words != ["one"]:  # more often a pronoun than a count
+            yield _number({Fraction(_read_words(words))}, match.start(), match.end(), text)
     for match in _A_UNIT.finditer(text):
         yield _number({Fraction(1)}, match.start(), match.start() + len(match["a"]), text)
     for match in _ORDINAL.finditer(text):
@@ -508,8 +521,15 @@ def _number(readings: set[Fraction], start: int, end: int, text: str) -> Value:
         start=start,
         end=stop,
         text=text[start:stop],
+        ranged=not unit and _is_end_of_range(text, start),
         approximate=_ABOUT.search(text[max(0, start - 24) : start]) is not None,
     )
+
+
+def _is_end_of_range(text: str, at: int) -> bool:
+    begin = max(0, at - 16)
+    near = _ENDS.finditer(text[begin : at + 16])
+    return any(match.start() <= at - begin < match.end() for match in near)
 
 
 def _unit_at(text: str, stop: int, at: int) -> tuple[str, Fraction, int]:

@@ -8,6 +8,7 @@ from faithguard.errors import require
 
 require("langchain_core", extra="langchain")
 
+# E402: these come after `require`, so that what is told without LangChain is the extra's name
 from faithguard_langchain._callback import FaithfulnessCallback  # noqa: E402
 from faithguard_langchain._guard import Guarded, Reported, guard  # noqa: E402
 

@@ -8,7 +8,7 @@ sync call) nor inline (which takes `on_llm_start` from the other handlers under 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
@@ -70,7 +70,8 @@ class Capture(BaseCallbackHandler):
     ) -> None:
         """Note a chain."""
         # a stream starts with an empty input; the real one comes at its end
-        empty = inputs == {"input": ""}
+        value = inputs.get("input") if isinstance(inputs, dict) and len(inputs) == 1 else None
+        empty = isinstance(value, str) and not value
         self._start(run_id, parent_run_id, "chain", None if empty else inputs, kwargs)
 
     @never_raise
@@ -107,7 +108,18 @@ class Capture(BaseCallbackHandler):
     ) -> None:
         """Take what was retrieved."""
         if (trace := self._assembler.trace(str(run_id))) is not None:
-            trace.retrieved(str(run_id), documents_of(documents, origin="retriever"))
+            # text and metadata as they are now; passages are made off the chain's path
+            now = [(d.page_content, d.metadata) for d in documents]
+            trace.retrieved(
+                str(run_id),
+                (
+                    passage
+                    for text, metadata in now
+                    for passage in documents_of(
+                        Document(page_content=text, metadata=metadata), origin="retriever"
+                    )
+                ),
+            )
         self._assembler.end(str(run_id))
 
     @never_raise
@@ -194,5 +206,6 @@ def _tool_passages(output: Any, name: str) -> list[Passage]:
 
 
 def _as_text(output: Any) -> str:
-    is_plain = isinstance(output, Mapping | list | tuple | int | float)
-    return str(output) if is_plain else ""
+    if isinstance(output, Mapping | list | tuple | int | float):
+        return str(cast(object, output))
+    return ""

@@ -34,6 +34,7 @@ from faithguard import (
     UnfaithfulAnswerError,
 )
 from faithguard.capture import Assembler, RunKind, Trace
+from faithguard.errors import describe
 from faithguard.guard import Course, OnFail, Step, course_policy
 from faithguard.scorer import default_scorer
 from faithguard.sinks import AnySink
@@ -286,8 +287,7 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
             try:
                 self._on_report(record.report)
             except Exception as error:
-                # only the kind: the text of an error may hold an answer
-                log.warning("faithguard: %s in on_report", type(error).__name__)
+                log.warning("faithguard: %s in on_report", describe(error))
 
     # -- one call: the drivers of a `_Call` ---------------------------------------------------
 
@@ -361,7 +361,7 @@ class _Call:
         self.input = self._with_feedback("")
         self.plain_config = _detached(child, config)
         self.config = _detached(child, config)
-        callbacks = cast(BaseCallbackManager, self.config["callbacks"])  # pyright: ignore[reportTypedDictNotRequiredAccess]
+        callbacks = cast(BaseCallbackManager, self.config.get("callbacks"))
         callbacks.add_handler(_GuardCapture(self._trace), inherit=True)
         callbacks.add_handler(Remembers(self._memory), inherit=True)
 
@@ -428,22 +428,23 @@ class _Call:
             ) from None
 
     def _question(self) -> str | None:
-        key = self._keys.question
+        key, given = self._keys.question, self._given
         if key is None:
             return None
-        if not isinstance(self._given, Mapping) or key not in self._given:
+        if not isinstance(given, Mapping) or key not in given:
             raise CaptureError(f"`question_key` is {key!r}, which the input does not have")
-        return str(cast(Mapping[str, Any], self._given)[key])
+        return str(cast(Mapping[str, Any], given)[key])
 
     def _with_feedback(self, text: str) -> Any:
-        if self._keys.feedback is None:
-            return self._given
-        if not isinstance(self._given, Mapping):
+        key, given = self._keys.feedback, self._given
+        if key is None:
+            return given
+        if not isinstance(given, Mapping):
             raise CaptureError(
-                f"`feedback_key` is {self._keys.feedback!r}, but the input is of type "
-                f"{type(self._given).__name__}: it must be a dict to take the feedback"
+                f"`feedback_key` is {key!r}, but the input is of type "
+                f"{type(given).__name__}: it must be a dict to take the feedback"
             )
-        return {**cast(Mapping[str, Any], self._given), self._keys.feedback: text}
+        return {**cast(Mapping[str, Any], given), key: text}
 
 
 class _GuardCapture(Capture):

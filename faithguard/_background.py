@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import atexit
 import logging
-import os
 import threading
 import time
 import weakref
 from collections import deque
 from collections.abc import Callable
 
+from faithguard._fork import reset_in_child
 from faithguard.errors import describe
 
 __all__ = ["Background"]
@@ -43,18 +43,16 @@ class Background:
         self._jobs: deque[Callable[[], None]] = deque()
         self._changed = threading.Condition()  # protects all that follows and `_jobs`
         self._thread: threading.Thread | None = None
-        self._process = os.getpid()
         self._busy = False
         self.submitted = 0
         self.done = 0
         self.dropped = 0
         _alive.add(self)
+        reset_in_child(self)
 
     def submit(self, job: Callable[[], None]) -> bool:
         """Queue a job; return whether there was room. Never blocks on a job, never raises."""
         with self._changed:
-            if self._process != os.getpid():
-                self._after_fork()
             self.submitted += 1
             if len(self._jobs) >= self._capacity:
                 self.dropped += 1
@@ -88,7 +86,7 @@ class Background:
                 self._busy = True
             try:
                 job()
-            except Exception as error:
+            except BaseException as error:  # a job that exits must not end the thread
                 log.warning("faithguard: %s in work on %s", describe(error), self.what)
             finally:
                 del job
@@ -97,9 +95,9 @@ class Background:
                     self.done += 1
                     self._changed.notify_all()
 
-    def _after_fork(self) -> None:
-        """A forked child has the queue of its parent, but not the thread, nor the jobs' duty."""
-        self._process = os.getpid()
+    def after_fork(self) -> None:
+        """Start empty in a forked child: the parent has the thread, and the jobs' duty."""
+        self._changed = threading.Condition()
         self._jobs.clear()
         self._thread = None
         self._busy = False

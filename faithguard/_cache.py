@@ -16,6 +16,7 @@ from typing import Literal, TypeAlias
 
 from cachetools import LRUCache
 
+from faithguard._fork import reset_in_child
 from faithguard.types import Failure
 from faithguard.verifiers import Finding
 
@@ -46,6 +47,12 @@ class VerdictCache:
         self._kept: LRUCache[Key, Finding] = LRUCache(maxsize)
         self._flights: dict[Key, _Flight] = {}
         self._lock = threading.Lock()  # protects both
+        reset_in_child(self)
+
+    def after_fork(self) -> None:
+        """Wait for nobody in a forked child: those who find out live in the parent."""
+        self._lock = threading.Lock()
+        self._flights = {}
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -60,8 +67,9 @@ class VerdictCache:
 
         Args:
             keys: Different ones.
-            blocking: Whether the caller would wait by blocking its thread. One that holds up an
-                event loop on which the finder depends finds out by itself.
+            blocking: Whether the caller would wait by blocking its thread. One that would hold
+                up an event loop finds out by itself what a task is finding out: the task's loop
+                may be waiting for this one.
         """
         here = _running_loop()
         ticket = Ticket(self)
@@ -72,7 +80,7 @@ class VerdictCache:
                 elif (flight := self._flights.get(key)) is None:
                     self._flights[key] = _Flight(loop=None if blocking else here)
                     ticket.mine.append(key)
-                elif blocking and here is not None and flight.loop is here:
+                elif blocking and here is not None and flight.loop is not None:
                     ticket.alone.append(key)
                 else:
                     ticket.others[key] = flight.landed

@@ -78,7 +78,9 @@ class Plan:
         self._claims: tuple[Claim, ...] = ()
         self._states: dict[str, Verdict | Failure] = {}
         self._unseen: dict[str, Verdict | Failure] = {}
+        self._unsplit = False
         self._failures: list[Failure] = []
+        """Of whatever stage, also where a later one found a verdict: who was down is told."""
         self._cached = 0
         self._seen = self._context(seen=True)
         self._dropped = self._context(seen=False)
@@ -91,17 +93,19 @@ class Plan:
 
     def extracted(self, outcome: Sequence[Claim] | Failure) -> None:
         """Take what an `Extract` returned, or why it failed."""
-        if isinstance(outcome, Failure):
-            self._failures.append(outcome)
-            return
-        size = len(self._exchange.answer)
-        ids = {claim.id for claim in outcome}
-        if len(ids) < len(outcome) or any(not 0 <= c.span[0] <= c.span[1] <= size for c in outcome):
+        if not isinstance(outcome, Failure) and not self._hold_together(outcome):
             message = "claims with the same id, or with a span outside the answer"
-            stage = self._extractor.name
-            self._failures.append(Failure(kind="unparsable", stage=stage, message=message))
-            return
-        self._claims = tuple(outcome)
+            outcome = Failure(kind="unparsable", stage=self._extractor.name, message=message)
+        if isinstance(outcome, Failure):
+            self._unsplit = True
+            self._failures.append(outcome)
+        else:
+            self._claims = tuple(outcome)
+
+    def _hold_together(self, claims: Sequence[Claim]) -> bool:
+        size = len(self._exchange.answer)
+        spans = all(0 <= claim.span[0] <= claim.span[1] <= size for claim in claims)
+        return spans and len({claim.id for claim in claims}) == len(claims)
 
     def verified(self, found: Mapping[str, Finding], cached: int = 0) -> None:
         """Take what a `Verify` found, by claim; what is not in it was not answered."""
@@ -125,8 +129,7 @@ class Plan:
             supported=supported,
             total=total,
             claims=claims,
-            failures=tuple(self._failures)
-            + tuple(s for s in self._states.values() if isinstance(s, Failure)),
+            failures=tuple(self._failures),
             versions=self._versions(),
             usage=Usage(cached=self._cached, seconds=seconds),
             exchange=self._exchange,
@@ -161,10 +164,12 @@ class Plan:
                 return
             yield Verify(verifier, tuple(claims), context)
             found, claims = self._found, [c for c in claims if c.id not in self._found]
-            states |= {c: self._checked(f) for c, f in found.items() if f is not None}
+            news = {c: self._checked(f, context) for c, f in found.items() if f is not None}
             if last:
-                for claim in claims:
-                    states[claim.id] = _missing(verifier.name, claim)
+                news |= {claim.id: _missing(verifier.name, claim) for claim in claims}
+            states.update(news)
+            if states is self._states:
+                self._failures += [f for f in news.values() if isinstance(f, Failure)]
 
     def _facts(self) -> list[Claim]:
         return [claim for claim in self._claims if claim.kind == "fact"]
@@ -184,15 +189,16 @@ class Plan:
 
     # -- what came back -----------------------------------------------------------------------
 
-    def _checked(self, finding: Verdict | Failure) -> Verdict | Failure:
-        """Void a verdict whose quote does not stand in its passage."""
+    def _checked(self, finding: Verdict | Failure, context: Context) -> Verdict | Failure:
+        """Void a verdict whose quote does not stand in a passage that it was asked about."""
         if isinstance(finding, Verdict) and not all(
-            evidence.stands_in(self._exchange) for evidence in finding.evidence
+            evidence.passage in context.numbers and evidence.stands_in(self._exchange)
+            for evidence in finding.evidence
         ):
             return Failure(
                 kind="unparsable",
                 stage=finding.verifier,
-                message="the quoted evidence does not stand in its passage",
+                message="the quoted evidence does not stand in a passage of the context",
                 claim=finding.claim,
             )
         return finding
@@ -208,7 +214,9 @@ class Plan:
         if state is not None:
             claim = claim.settled(state)
         elif self._seen.passages:
-            claim = claim.settled(_missing("cascade", claim))
+            # every verifier was silent
+            self._failures.append(_missing("cascade", claim))
+            claim = claim.settled(self._failures[-1])
         else:
             claim = replace(claim, reason="there is no context to check it against")
         if claim.supported or claim.label == "failed":
@@ -244,7 +252,7 @@ class Plan:
 
     def _outcome_of(self, claims: Sequence[Claim], failed: int) -> Outcome:
         facts = sum(claim.kind == "fact" for claim in claims)
-        if self._failures:
+        if self._unsplit:
             return "failed"
         if not facts:
             abstained = any(claim.kind == "abstention" for claim in claims)
@@ -283,6 +291,8 @@ def matched(asked: Sequence[Claim], outcome: Failure | Sequence[Finding]) -> dic
     """Match what came back to claims, by id; a claim that is not in it was not answered."""
     if isinstance(outcome, Failure):
         return {claim.id: replace(outcome, claim=claim.id) for claim in asked}
+    if not all(finding is None or isinstance(finding, Verdict | Failure) for finding in outcome):
+        raise TypeError("a verifier returns verdicts, failures and None")
     ids = {claim.id for claim in asked}
     found: dict[str, Finding] = {f.claim: f for f in outcome if f is not None and f.claim in ids}
     if len(outcome) == len(asked):

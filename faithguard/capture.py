@@ -11,6 +11,7 @@ are too many. `passages_of` reads what a caller passes as context.
 
 from __future__ import annotations
 
+import html
 import re
 import threading
 import time
@@ -21,6 +22,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Literal, cast
 
+from faithguard._fork import reset_in_child
 from faithguard.errors import CaptureError
 from faithguard.types import ContextSource, Exchange, Passage
 
@@ -35,6 +37,11 @@ _SHINGLE = 6
 _SMALL_GAP = 2
 """Tokens that a template may have changed (an escape, a quote) inside a stretch that was seen."""
 
+_SHORTEST, _SHORTEST_CJK = 8, 3
+"""Characters from which a text of the user's can assert anything; a shorter one ("en", "When?")
+would cut holes into the context."""
+
+_JSON_ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|[nrtbf"/\\])')
 _TELLING = 16
 """Characters from which a piece of a model's text is known again in an error's text."""
 
@@ -193,23 +200,38 @@ class Trace:
         return (texts, "prompt") if texts else ([], "none")
 
     def _prompt_texts(self) -> Iterator[str]:
-        """Yield the prompt's text outside the user's and the models' words."""
-        own = {text for text in _user_words(self.inputs) if len(text.strip()) > 1}
-        own |= self._added.keys()
+        """Yield the prompt's text outside the user's and the models' words.
+
+        A user's message is a template around the user's words only if these stand in it; any
+        other one is an earlier turn, or all the user's own.
+        """
+        own = set(_user_words(self.inputs)) | self._added.keys()
         own |= {message.text for message in self._prompts if message.role == "assistant"}
         # a model that was called with messages was called with the user's own words
-        known = isinstance(self.inputs, str | Mapping)
+        templated = isinstance(self.inputs, str | Mapping)
         written = list(self._written)
         for message, before in self._prompts.items():
-            if message.role == "assistant" or (message.role == "user" and not known):
-                continue
             # what was sent before a model wrote the same is where the model has it from
-            yield _without(message.text, own.union(written[:before]))
+            text = _without(message.text, own.union(written[:before]))
+            if message.role in ("system", "tool") or (
+                message.role == "user" and templated and _holds(message.text, own)
+            ):
+                yield text
+
+
+def _holds(text: str, words: Iterable[str]) -> bool:
+    flat = " ".join(text.split())
+    return any(" ".join(own.split()) in flat for own in words if own.strip())
 
 
 def _without(text: str, words: Iterable[str]) -> str:
+    """Take texts out of another, however their white space was changed on the way."""
     for own in sorted(words, key=len, reverse=True):
-        text = text.replace(own, "\n")
+        pieces = own.split()
+        size = len(" ".join(pieces))
+        if size >= (_SHORTEST if own.isascii() else _SHORTEST_CJK):
+            pattern = r"(?<!\w)" * pieces[0][0].isalnum() + r"\s+".join(map(re.escape, pieces))
+            text = re.sub(pattern + r"(?!\w)" * pieces[-1][-1].isalnum(), "\n", text)
     return text
 
 
@@ -230,10 +252,10 @@ class _Prompt:
         self._empty = True
         for text in texts:
             self._empty = False
-            # context that was dumped as JSON has its line breaks and quotes escaped
-            tokens = [t.casefold() for t in _TOKEN.findall(re.sub(r'\\[nrt"]', " ", text))]
-            self._whole += " " + " ".join(tokens) + " \0"
-            self._shingles.update(_shingles(tokens))
+            for form in dict.fromkeys((text, _unescaped(text))):
+                tokens = [token.casefold() for token in _TOKEN.findall(form)]
+                self._whole += " " + " ".join(tokens) + " \0"
+                self._shingles.update(_shingles(tokens))
 
     def split(self, passage: Passage) -> Iterator[Passage]:
         """Yield the passage in the pieces that reached the prompt and those that did not."""
@@ -270,6 +292,13 @@ class _Prompt:
                 seen[i - gap : i] = [True] * gap
             gap = 0 if here else gap + 1
         return seen
+
+
+def _unescaped(text: str) -> str:
+    """Return a text as it was before it was put into JSON, XML or HTML."""
+    if "\\" in text:
+        text = _JSON_ESCAPE.sub(lambda m: chr(int(m[1], 16)) if m[1] else " ", text)
+    return html.unescape(text) if "&" in text else text
 
 
 def _shingles(tokens: Sequence[str]) -> Iterator[int]:
@@ -326,7 +355,7 @@ class Assembler:
     def __init__(
         self,
         *,
-        max_runs: int = 1_000,
+        max_runs: int = 10_000,
         max_age: float = 900.0,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
@@ -338,6 +367,13 @@ class Assembler:
         self._roots: OrderedDict[str, tuple[float, Trace]] = OrderedDict()
         self._root_of: dict[str, str] = {}
         self._lock = threading.Lock()  # protects both
+        reset_in_child(self)
+
+    def after_fork(self) -> None:
+        """Forget in a forked child the runs of its parent."""
+        self._lock = threading.Lock()
+        self._roots = OrderedDict()
+        self._root_of = {}
 
     def __len__(self) -> int:
         """Return how many entries are held; 0 when nothing runs."""
@@ -350,9 +386,9 @@ class Assembler:
         chain only. A run that is told of twice is noted once.
         """
         with self._lock:
-            self._drop_old()
             root = self._root_of.get(parent or "") or self._root_of.get(run) or run
             if root not in self._roots:
+                self._drop_old()
                 self._roots[root] = self._clock(), Trace(started_at=self._now())
             trace = self._roots[root][1]
             if run not in self._root_of:

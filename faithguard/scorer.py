@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache as once
+from typing import cast
 
 from faithguard._cache import Key, Ticket, VerdictCache
 from faithguard._plan import Extract, Plan, Verify, matched
@@ -60,7 +61,8 @@ class Scorer:
             verifiers or (Numbers(), Negation(), Lexical())
         )
         self._band = band
-        self._cache = VerdictCache() if cache is True else cache or None
+        # an empty cache is a cache
+        self._cache = VerdictCache() if cache is True else None if cache is False else cache
         self._clock = clock
 
     def score(self, exchange: Exchange) -> Report:
@@ -131,7 +133,7 @@ class _Shared:
     def ours(self, ticket: Ticket) -> tuple[Claim, ...]:
         """Take what is known; return the claims to ask about."""
         self._found |= ticket.known
-        self.cached += len(ticket.known)
+        self.cached += sum(isinstance(finding, Verdict) for finding in ticket.known.values())
         return tuple(self._keys[key] for key in [*ticket.mine, *ticket.alone])
 
     def land(self, ticket: Ticket, asked: tuple[Claim, ...], found: dict[str, Finding]) -> None:
@@ -149,7 +151,7 @@ class _Shared:
         for key, finding in landed.items():
             if finding is None or isinstance(finding, Verdict | Failure):
                 self._found[key] = finding
-                self.cached += 1
+                self.cached += isinstance(finding, Verdict)
 
     def findings(self) -> dict[str, Finding]:
         """Return what was found by claim, under its own id; fewer if some never came."""
@@ -172,19 +174,27 @@ def _fault(stage: str, error: Exception) -> Failure:
     return Failure(kind=kind, stage=stage, message=f"{type(error).__name__} in {stage}")
 
 
+def _claims(extracted: object) -> list[Claim]:
+    """Check what an extractor of anybody's returned."""
+    claims = list(cast("Iterable[object]", extracted))
+    if not all(isinstance(claim, Claim) for claim in claims):
+        raise TypeError("an extractor returns claims")
+    return cast("list[Claim]", claims)
+
+
 # The four places where a stage is asked, and where alone its exceptions are caught.
 
 
 def _extracted(call: Extract) -> Sequence[Claim] | Failure:
     try:
-        return call.extractor.extract(call.exchange.answer, call.exchange.question)
+        return _claims(call.extractor.extract(call.exchange.answer, call.exchange.question))
     except Exception as error:
         return _fault(call.extractor.name, error)
 
 
 async def _aextracted(call: Extract) -> Sequence[Claim] | Failure:
     try:
-        return await call.extractor.aextract(call.exchange.answer, call.exchange.question)
+        return _claims(await call.extractor.aextract(call.exchange.answer, call.exchange.question))
     except Exception as error:
         return _fault(call.extractor.name, error)
 

@@ -13,7 +13,7 @@ import json
 import math
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast
@@ -83,6 +83,8 @@ FailureKind = Literal[
     "error", "timeout", "unavailable", "unparsable", "missing", "refused", "budget", "language"
 ]
 
+_DEEPEST = 32
+_LONGEST_INT = 10_000
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _T = TypeVar("_T")
 
@@ -91,20 +93,38 @@ def _clean(text: str) -> str:
     return _SURROGATES.sub("\ufffd", text)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, depth: int = 0) -> Any:
     """Return `value` as JSON can hold it; what JSON has no form for becomes its `str`."""
     if isinstance(value, str):
         return _clean(str(value))
-    if value is None or isinstance(value, bool | int):
+    if value is None or isinstance(value, bool):
         return value
+    if isinstance(value, int):
+        # Python itself reads no longer ones
+        return int(value) if value.bit_length() < _LONGEST_INT else hex(value)
     if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
+        return float(value) if math.isfinite(value) else str(value)
+    if depth == _DEEPEST:  # it may hold itself
+        return f"<{type(value).__name__}>"
     if isinstance(value, Mapping):
         mapping = cast(Mapping[Any, Any], value)
-        return {_clean(str(key)): _plain(item) for key, item in mapping.items()}
+        return {_clean(str(key)): _plain(item, depth + 1) for key, item in mapping.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(item) for item in cast(Collection[Any], value)]
+        return [_plain(item, depth + 1) for item in cast(Collection[Any], value)]
     return _clean(str(value))
+
+
+def _scrub(subject: Any) -> None:
+    """Clean the texts of a frozen value as it is made."""
+    for part in fields(subject):
+        value = getattr(subject, part.name)
+        if isinstance(value, str) and not value.isascii():
+            object.__setattr__(subject, part.name, _clean(value))
+        elif isinstance(value, tuple):
+            items = cast("tuple[Any, ...]", value)
+            if any(isinstance(item, str) for item in items):
+                clean = tuple(_clean(i) if isinstance(i, str) else i for i in items)
+                object.__setattr__(subject, part.name, clean)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +142,7 @@ class Passage:
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "text", _clean(self.text))
+        _scrub(self)
         object.__setattr__(self, "metadata", _plain(self.metadata))
 
 
@@ -143,9 +163,7 @@ class Exchange:
     """Seconds by stage."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "answer", _clean(self.answer))
-        if self.question is not None:
-            object.__setattr__(self, "question", _clean(self.question))
+        _scrub(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +175,9 @@ class Evidence:
     start: int
     end: int
     quote: str
+
+    def __post_init__(self) -> None:
+        _scrub(self)
 
     def stands_in(self, exchange: Exchange) -> bool:
         """Say whether the quote is, word for word, where it says it is."""
@@ -181,6 +202,7 @@ class Verdict:
     def __post_init__(self) -> None:
         if not 0.0 <= self.p_supported <= 1.0:
             raise ValueError(f"`p_supported` must lie in [0, 1], got {self.p_supported!r}")
+        _scrub(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,6 +216,9 @@ class Failure:
     """For a developer; holds no text of an answer or a passage."""
     claim: str | None = None
     """The id of the claim, or None where the whole stage failed."""
+
+    def __post_init__(self) -> None:
+        _scrub(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,6 +237,9 @@ class Claim:
     reason: str = ""
     cause: Cause | None = None
     verifier: str | None = None
+
+    def __post_init__(self) -> None:
+        _scrub(self)
 
     @property
     def supported(self) -> bool:
@@ -350,6 +378,9 @@ class Repair:
     before: str
     after: str
     evidence: tuple[Evidence, ...] = ()
+
+    def __post_init__(self) -> None:
+        _scrub(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

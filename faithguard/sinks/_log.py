@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import logging
+import re
 
 from faithguard.types import Record
 
 __all__ = ["LogSink"]
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+"""Characters with which an id could forge another line."""
 
 
 class LogSink:
@@ -26,12 +30,12 @@ class LogSink:
         self._log.log(
             logging.INFO if decision.passed else logging.WARNING,
             "faithguard id=%s domain=%s outcome=%s level=%s action=%s attempts=%d: %s%s",
-            record.exchange.id,
-            decision.domain,
+            _CONTROL.sub(" ", record.exchange.id),
+            _CONTROL.sub(" ", decision.domain),
             report.outcome,
             decision.level or "none",
             decision.action,
             max(1, len(record.attempts)),
-            decision.reason,
+            _CONTROL.sub(" ", decision.reason),
             f" (cause: {', '.join(causes)})" if causes else "",
         )

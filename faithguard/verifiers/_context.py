@@ -79,13 +79,13 @@ class Context:
     ) -> None:
         self.passages = tuple(passages)
         self.question = question
-        self._numbers = tuple(numbers) if numbers is not None else tuple(range(len(passages)))
+        self.numbers = tuple(numbers) if numbers is not None else tuple(range(len(passages)))
 
     @cached_property
     def version(self) -> str:
         """A digest of all that a verdict can depend on; part of cache keys."""
         digest = hashlib.sha256()
-        for number, passage in zip(self._numbers, self.passages, strict=True):
+        for number, passage in zip(self.numbers, self.passages, strict=True):
             text = passage.text.encode()
             digest.update(b"%d:%d:" % (number, len(text)))
             digest.update(text)
@@ -97,7 +97,7 @@ class Context:
         """Every sentence, row and item of every passage, in order."""
         return tuple(
             sentence
-            for number, passage in zip(self._numbers, self.passages, strict=True)
+            for number, passage in zip(self.numbers, self.passages, strict=True)
             for sentence in _sentences(number, passage.text)
         )
 

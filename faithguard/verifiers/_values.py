@@ -169,7 +169,7 @@ _VULGAR = "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
 # base unit -> its unit words, each group with its factor
 _UNIT_TABLE = {
     "second": "second|seconds|sec|secs|s 1; minute|minutes|min|mins 60; hour|hours|hr|hrs|h 3600;"
-    " day|days 86400; week|weeks 604800; fortnight 1209600",
+    " day|days 86400; week|weeks 604800; fortnight|fortnights 1209600",
     # a month has no fixed length: months and years agree with each other only
     "month": "month|months 1; year|years|yr|yrs 12; decade|decades 120; century|centuries 1200",
     "business day": "businessday 1",
@@ -223,6 +223,7 @@ _DAY_OF = {
 }
 _DAY_SETS = {
     "weekdays": frozenset(range(5)), "weekday": frozenset(range(5)),
+    "every weekday": frozenset(range(5)), "every weekend": frozenset({5, 6}),
     "business days": frozenset(range(5)), "working days": frozenset(range(5)),
     "weekends": frozenset({5, 6}), "weekend": frozenset({5, 6}),
     "every day": _FULL_WEEK, "daily": _FULL_WEEK, "each day": _FULL_WEEK,
@@ -238,7 +239,10 @@ _MONTH_OF = {
 }
 
 _DAY = "|".join(sorted(map(re.escape, _DAY_OF), key=len, reverse=True))
-_MONTH = "|".join(sorted(_MONTH_OF, key=len, reverse=True))
+# "may" and "march" are verbs unless they are capitalised
+_MONTH_NAMES = [n for name in _MONTH_OF for n in (name.title(), name.upper())]
+_MONTH_NAMES += [name for name in _MONTH_OF if name not in ("may", "mar", "march")]
+_MONTH = f"(?-i:{'|'.join(sorted(_MONTH_NAMES, key=len, reverse=True))})"
 _NUMBER_WORD = "|".join(sorted(_WORDS, key=len, reverse=True))
 _HOUR_WORD = "|".join(word for word, n in _ONES.items() if 1 <= n <= 12)
 _PART_OF_DAY = r"in\s+the\s+(?:morning|afternoon|evening)|at\s+night"
@@ -304,7 +308,7 @@ _ABOUT = re.compile(
     r"(?:US\$|[€$£₹¥])?$",
     re.I,
 )
-_VERSION = re.compile(r"\d+(?:\.\d+){2,}")
+_VERSION = re.compile(r"(?!\d{1,3}(?:\.\d{3})+$)\d+(?:\.\d+){2,}")
 
 
 def find_values(text: str) -> list[Value]:

@@ -88,11 +88,23 @@ def disagreements(claim: Terms, sentence: Terms) -> Iterator[tuple[Value, Value]
     for mine in claim.values:
         if any(mine.agrees(other) for other in sentence.values):
             continue
-        for theirs in sentence.values:
-            # a value that the claim states too is not in the place of this one
-            if mine.comparable(theirs) and not any(v.agrees(theirs) for v in claim.values):
-                yield mine, theirs
-                break
+        # a value that the claim states too is not in the place of this one
+        rivals = [
+            theirs
+            for theirs in sentence.values
+            if mine.comparable(theirs) and not any(v.agrees(theirs) for v in claim.values)
+        ]
+        if rivals:
+            yield mine, _in_place(mine, claim, rivals, sentence)
+
+
+def _in_place(mine: Value, claim: Terms, rivals: Sequence[Value], sentence: Terms) -> Value:
+    """Return the rival at the same place among its like, so that an end answers an end."""
+    own = [value for value in claim.values if value.comparable(mine)]
+    others = [value for value in sentence.values if mine.comparable(value)]
+    if len(own) == len(others) and others[own.index(mine)] in rivals:
+        return others[own.index(mine)]
+    return rivals[0]
 
 
 def overlap(claim: Terms, sentence: Terms) -> float:

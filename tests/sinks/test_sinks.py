@@ -1,0 +1,221 @@
+"""Sinks: every record once, whole, for its owner only, and no text in a log."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import stat
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from faithguard import Scorer, VerifierError, check
+from faithguard.policy import Policy, decide
+from faithguard.sinks import JsonlSink, LogSink, Sink
+from faithguard.testing import TableVerifier, check_sink, example_record
+from faithguard.types import Passage, Record, Report
+
+
+def lines(path: Path) -> int:
+    """Count the lines of a file that may not be there yet."""
+    return len(path.read_bytes().splitlines()) if path.exists() else 0
+
+
+def record(report: Report, policy: Policy | str = "support") -> Record:
+    """Return a record of a report."""
+    return Record(exchange=report.exchange, report=report, decision=decide(report, policy))
+
+
+# The contract ---------------------------------------------------------------------------------
+
+
+def test_a_file_keeps_the_contract(tmp_path: Path) -> None:
+    """One record, one line, also from threads."""
+    path = tmp_path / "records.jsonl"
+
+    check_sink(JsonlSink(path), lambda: lines(path))
+
+
+def test_a_log_keeps_the_contract(caplog: pytest.LogCaptureFixture) -> None:
+    """One record, one log record, also from threads."""
+    with caplog.at_level(logging.INFO, logger="audit"):
+        check_sink(LogSink("audit"), lambda: len(caplog.records))
+
+
+def test_a_plain_function_keeps_the_contract() -> None:
+    """A list's `append` is a sink."""
+    kept: list[Record] = []
+
+    check_sink(kept.append, lambda: len(kept))
+    assert not isinstance(kept.append, Sink)
+
+
+def test_ours_are_sinks(tmp_path: Path) -> None:
+    """The protocol can be asked for."""
+    assert isinstance(JsonlSink(tmp_path / "x"), Sink)
+    assert isinstance(LogSink(), Sink)
+
+
+# The file -------------------------------------------------------------------------------------
+
+
+def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+    """In order and without loss, hostile text included."""
+    sink = JsonlSink(tmp_path / "records.jsonl")
+    nasty = 'line\nbreak\r\u2028 "quote" \x00\x1b \ud800 \U0001f9f5 ' * 3
+    records = [
+        example_record(),
+        record(check(nasty, [nasty], question=nasty)),
+        replace(example_record(), cost=0.25),
+    ]
+    for one in records:
+        sink.write(one)
+
+    assert list(sink.read()) == records
+    assert lines(tmp_path / "records.jsonl") == 3
+
+
+def test_only_the_owner_may_read_the_file(tmp_path: Path) -> None:
+    """Whatever the umask says."""
+    before = os.umask(0)
+    try:
+        sink = JsonlSink(tmp_path / "records.jsonl")
+        sink.write(example_record())
+    finally:
+        os.umask(before)
+
+    assert stat.S_IMODE((tmp_path / "records.jsonl").stat().st_mode) == 0o600
+
+
+def test_no_file_is_made_before_the_first_record(tmp_path: Path) -> None:
+    """Naming a path leaves no trace."""
+    JsonlSink(tmp_path / "records.jsonl")
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_sinks_append_to_one_file(tmp_path: Path) -> None:
+    """An earlier file is gone on with, never written over."""
+    path = tmp_path / "records.jsonl"
+    JsonlSink(path).write(example_record())
+    JsonlSink(str(path)).write(example_record())
+
+    assert list(JsonlSink(path).read()) == [example_record_like(r) for r in JsonlSink(path).read()]
+    assert lines(path) == 2
+
+
+def example_record_like(record: Record) -> Record:
+    """Return the example with the times of a record, which differ from run to run."""
+    fresh = example_record()
+    usage = record.report.usage
+    return replace(fresh, report=replace(fresh.report, usage=usage))
+
+
+def test_a_path_that_cannot_be_written_raises(tmp_path: Path) -> None:
+    """The queue before the sink logs it; a caller of its own sees it."""
+    with pytest.raises(OSError, match="no such folder"):
+        JsonlSink(tmp_path / "no such folder" / "records.jsonl").write(example_record())
+
+
+def long_record(writer: int, number: int) -> Record:
+    """Return a record of some 50 kB that can be told apart."""
+    one = example_record()
+    text = f"{writer}.{number} " * 12_000
+    exchange = replace(one.exchange, id=f"{writer}.{number}", passages=(Passage(text=text),))
+    return replace(one, exchange=exchange)
+
+
+def write_many(path: str, writer: int, count: int, threads: int) -> None:
+    """Write records from several threads of this process, each with a sink of its own."""
+
+    def write(part: int) -> None:
+        sink = JsonlSink(path)
+        for number in range(part, count, threads):
+            sink.write(long_record(writer, number))
+
+    workers = [threading.Thread(target=write, args=(part,)) for part in range(threads)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+
+
+def test_four_processes_of_threads_tear_no_line(tmp_path: Path) -> None:
+    """Long records from processes and threads on one file: each is there, whole, once."""
+    path = tmp_path / "records.jsonl"
+    spawn = multiprocessing.get_context("spawn")
+    workers = [
+        spawn.Process(target=write_many, args=(str(path), writer, 8, 2)) for writer in range(4)
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(60)
+
+    assert [worker.exitcode for worker in workers] == [0] * 4
+    assert sorted(r.exchange.id for r in JsonlSink(path).read()) == sorted(
+        f"{writer}.{number}" for writer in range(4) for number in range(8)
+    )
+
+
+# The log line ---------------------------------------------------------------------------------
+
+WORDS = ("kiln", "glaze", "cobalt")
+ANSWER = "The kiln is lit at dawn. The glaze holds cobalt."
+CONTEXT = ["The kiln is lit at dusk.", "Cobalt is dear."]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [{"*": 1.0}, {"*": 0.0}, {"*": VerifierError("down")}, {"*": RuntimeError(ANSWER)}, {}, None],
+    ids=["supported", "unsupported", "failed", "raised", "silent", "local"],
+)
+@pytest.mark.parametrize("policy", ["medical", "support", "conversational"])
+def test_a_log_line_holds_no_text(
+    caplog: pytest.LogCaptureFixture, table: dict[str, float | Exception] | None, policy: str
+) -> None:
+    """Whatever happened: counts, causes and names, and none of the words."""
+    scorer = Scorer(verifiers=None if table is None else [TableVerifier(table)])
+    report = check(ANSWER, CONTEXT, question="When is the kiln lit?", scorer=scorer)
+    with caplog.at_level(logging.INFO):
+        LogSink().write(record(report, policy))
+
+    (line,) = caplog.records
+    assert not any(word in line.getMessage().lower() for word in WORDS)
+    assert "\n" not in line.getMessage()
+    assert f"id={report.exchange.id}" in line.getMessage()
+    assert f"domain={decide(report, policy).domain}" in line.getMessage()
+
+
+def test_what_passed_is_info_and_what_did_not_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    """A dashboard can count them by level."""
+    good = check(ANSWER, CONTEXT, scorer=Scorer(verifiers=[TableVerifier({"*": 1.0})]))
+    bad = check(ANSWER, CONTEXT, scorer=Scorer(verifiers=[TableVerifier({"*": 0.0})]))
+    with caplog.at_level(logging.INFO):
+        LogSink().write(record(good))
+        LogSink().write(record(bad))
+
+    assert [line.levelname for line in caplog.records] == ["INFO", "WARNING"]
+    assert "2 of 2 claims supported" in caplog.messages[0]
+    assert "level=safe action=deliver" in caplog.messages[0]
+    assert "(cause: " in caplog.messages[1]
+
+
+def test_an_outcome_without_a_score_has_a_line_too(caplog: pytest.LogCaptureFixture) -> None:
+    """An abstention has no level."""
+    with caplog.at_level(logging.INFO):
+        LogSink().write(record(check("I don't know.", CONTEXT)))
+
+    assert "outcome=abstained level=none" in caplog.messages[0]
+
+
+def test_an_id_adds_no_line_to_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    """An id that comes from outside cannot forge a second log line."""
+    forged = replace(example_record().exchange, id="x\nERROR forged")
+    with caplog.at_level(logging.INFO):
+        LogSink().write(replace(example_record(), exchange=forged))
+
+    assert "\n" not in caplog.messages[0]

@@ -16,6 +16,7 @@ from faithguard.claims._phrases import (
     ABSENCE,
     ABSTENTION,
     ACTION,
+    ASKING,
     COURTESY,
     HEDGE,
     INTRODUCTION,
@@ -43,6 +44,9 @@ _SAVE = re.compile(
     re.IGNORECASE,
 )
 _QUESTION = re.compile(r"[?？؟][\s!?？؟)\]\"'”’»」*_\W]*$")
+_LATIN = re.compile(r"[A-Za-z]")
+_STOP = re.compile(r"[,;:.!–—-]\s+")
+_CONDITION = re.compile(r"(?:if|when|once|before|wenn|falls|si|se|als)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\d")
 # A capital in the middle of an announcement: a name.
 _NAMED = re.compile(r"(?:here|below)\b.*\b(?!I\b|AI\b|FAQ)[A-Z]\w*", re.DOTALL)
@@ -55,7 +59,7 @@ _END = 60
 def kind_of(words: str) -> Kind:
     """Return the kind of a sentence, given without markup."""
     if _QUESTION.search(words[-_END:]):
-        return "fact" if TAG_QUESTION.search(words[:_END] + words[-_END:]) else "question"
+        return "fact" if _states(words) else "question"
     if len(words) > _LONGEST:
         return "fact"
     bare = _bare(words.translate(_QUOTES))
@@ -75,6 +79,22 @@ def kind_of(words: str) -> Kind:
         if not bare:
             return last
     return _whole(bare) or "fact"
+
+
+def _states(question: str) -> bool:
+    """Say whether what ends like a question states something: "It costs 5 EUR, any questions?"."""
+    if TAG_QUESTION.search(question[:_END] + question[-_END:]):
+        return True
+    if ASKING.match(question) or not _LATIN.search(question):
+        return False
+    stops = [stop.end() for stop in _STOP.finditer(question[:_LONGEST])]
+    asked = next((stop for stop in stops if ASKING.match(question[stop:])), None)
+    if asked is None and not stops:
+        return _NUMBER.search(question) is not None
+    head = question[: stops[-1] if asked is None else asked].rstrip(" ,;:.!–—-")
+    if len(head.split()) <= 2 or _CONDITION.match(head):
+        return False
+    return kind_of(head) == "fact"
 
 
 def is_absence(words: str) -> bool:

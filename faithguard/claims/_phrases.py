@@ -556,6 +556,23 @@ INTRODUCTION: tuple[tuple[Kind, Phrases], ...] = (
 )
 """Openings after which the rest of the sentence tells what it is; their own kind if alone."""
 
+ASKING = re.compile(
+    r"^[\"'“‘(\[*_\s]*(?:¿|(?:who|whom|whose|what|when|where|why|how|which|is|are|am|was|were|do|does|"
+    r"did|can|could|will|would|shall|should|may|might|must|have|has|had|(?:is|are|was|were|do|does|"
+    r"did|can|could|would|should|have|has)n['’]t|wo?n['’]t|any|anything|anyone|need|want|shall|"
+    r"wer|was|wann|wo|warum|wie|welche[rsmn]?|wieso|weshalb|woher|wohin|womit|ist|sind|hat|haben|"
+    r"habe|kann|können|könnte|möchten|möchtest|wollen|willst|soll|sollen|darf|dürfen|brauchen|"
+    r"brauchst|gibt|benötigen|hilft|"
+    r"qui|que|quoi|quand|où|pourquoi|comment|quels?|quelles?|combien|est-ce|avez|voulez|souhaitez|"
+    r"puis-je|peux|pouvez|"
+    r"chi|che|cosa|quando|dove|perché|come|quale|quali|quanto|vuole|vuoi|posso|può|hai|avete|"
+    r"qué|quién|cuándo|dónde|cómo|cuál|cuánto|quieres?|desea|puedo|tienes?|"
+    r"quem|onde|qual|quais|você|quer|pode|deseja|"
+    r"wie|wat|wanneer|waar|waarom|hoe|welke?|zijn|heeft|heb|kan|kunt|wilt|wil)\b)",
+    re.IGNORECASE,
+)
+"""How a question begins, in languages that put it first."""
+
 TAG_QUESTION = re.compile(
     r", (?:right|correct|ok|okay|yes|(?:is|are|was|were|do|does|did|has|have|can|will)(?:n't)? "
     r"(?:it|they|he|she|you|that|there)|isn't that so|no|oder|nicht wahr|verdad|n'est-ce pas|vero)"

@@ -1,7 +1,4 @@
-"""Which sentence of this answer is made up?
-
-    python examples/check_an_answer.py
-"""
+"""Which sentence of this answer is made up? Try `python examples/check_an_answer.py`."""
 
 from rich import print
 

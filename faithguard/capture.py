@@ -11,7 +11,6 @@ are too many. `passages_of` reads what a caller passes as context.
 
 from __future__ import annotations
 
-import html
 import re
 import threading
 import time
@@ -22,7 +21,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Literal, cast
 
+from cachetools import TTLCache
+
 from faithguard._fork import reset_in_child
+from faithguard._provenance import Said, holds, without
 from faithguard.errors import CaptureError
 from faithguard.types import ContextSource, Exchange, Passage
 
@@ -31,23 +33,16 @@ __all__ = ["Assembler", "Message", "Trace", "new_id", "passages_of"]
 Role = Literal["system", "user", "assistant", "tool"]
 RunKind = Literal["chain", "retriever", "tool", "model"]
 
-_SHINGLE = 6
-"""Tokens in a row that a prompt must share with a passage before that stretch counts as seen."""
+_ENDED, _LATE = 4_096, 60.0
+"""How many run ids, and for how many seconds, are known to have ended."""
 
-_SMALL_GAP = 2
-"""Tokens that a template may have changed (an escape, a quote) inside a stretch that was seen."""
+_LONG_ASK = 24
+"""Characters from which a tool's argument may be a statement; shorter ones name what to look up,
+and what the tool says of it needs its name."""
 
-_SHORTEST, _SHORTEST_CJK = 8, 3
-"""Characters from which a text of the user's can assert anything; a shorter one ("en", "When?")
-would cut holes into the context."""
-
-_JSON_ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|[nrtbf"/\\])')
 _TELLING = 16
 """Characters from which a piece of a model's text is known again in an error's text."""
 
-_TOKEN = re.compile(
-    r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]|(?:(?![\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff])\w)+"
-)
 _CONTEXT_KEYS = frozenset(
     {
         "context",
@@ -107,9 +102,11 @@ class Trace:
     """What the first retriever was asked."""
     _found: list[_Fetched] = field(default_factory=list["_Fetched"])
     _prompts: dict[Message, int] = field(default_factory=dict[Message, int])
-    """Each message, with how many texts the models had written when it was first sent."""
-    _written: dict[str, None] = field(default_factory=dict[str, None])
-    _added: dict[str, None] = field(default_factory=dict[str, None])
+    """Each message, with how many texts had been told when it was first sent."""
+    _told: dict[str, None] = field(default_factory=dict[str, None])
+    """What models wrote and guards added, in order."""
+    _asked: dict[str, Sequence[str]] = field(default_factory=dict[str, "Sequence[str]"])
+    """What each tool was asked with, often by a model."""
     _parents: dict[str, str | None] = field(default_factory=dict[str, str | None])
     _holds_model: set[str] = field(default_factory=set[str])
 
@@ -127,25 +124,29 @@ class Trace:
         """Take what a retriever or a tool returned; a generator is read by `exchange`."""
         self._found.append(_Fetched(run, self.models, passages))
 
+    def asked(self, run: str, texts: Sequence[str]) -> None:
+        """Take what a tool is asked with; what it gives back of that is no evidence."""
+        self._asked[run] = texts
+
     def prompted(self, messages: Iterable[Message]) -> None:
         """Take the exact messages of a model call; a repeated one is kept once."""
         for message in messages:
-            self._prompts.setdefault(message, len(self._written))
+            self._prompts.setdefault(message, len(self._told))
 
     def wrote(self, text: str, finish_reason: str | None = None) -> None:
         """Take a model's output."""
         self.answer = text
         self.finish_reason = finish_reason
         if text.strip():
-            self._written[text] = None
+            self._told[text] = None
 
     def added(self, text: str) -> None:
         """Take what a guard itself put into a prompt: it names claims, and is no evidence."""
-        self._added[text] = None
+        self._told[text] = None
 
     def quoted_in(self, text: str) -> bool:
         """Say whether a text holds something that a model of this run wrote."""
-        return any(piece in text for words in self._written for piece in _tellings(words))
+        return any(piece in text for words in self._told for piece in _tellings(words))
 
     @property
     def fetched(self) -> bool:
@@ -180,24 +181,30 @@ class Trace:
         )
 
     def _passages(self) -> tuple[list[Passage], ContextSource]:
-        # what a tool returned after a model ran inside it is that model's writing
-        found = [
-            replace(passage, hop=fetched.hop, seen=False)
-            for fetched in self._found
-            if fetched.run not in self._holds_model
-            for passage in fetched.read()
-            if passage.text.strip()
-        ]
+        found = list(self._fetched_passages())
         if found:
             unique = {passage.text: passage for passage in reversed(found)}.values()
-            prompt = _Prompt(
-                _without(m.text, self._added) for m in self._prompts if m.role != "assistant"
+            prompts = Said(
+                without(message.text, (), written=self._told_before(before))
+                for message, before in self._prompts.items()
+                if message.role != "assistant"
             )
-            return [piece for p in reversed(unique) for piece in prompt.split(p)], "retrieval"
+            return [piece for p in reversed(unique) for piece in _split(p, prompts)], "retrieval"
         if self.query is not None:
             return [], "none"  # a retriever was asked, and found nothing
         texts = [Passage(text=t, origin="prompt") for t in self._prompt_texts() if t.strip()]
         return (texts, "prompt") if texts else ([], "none")
+
+    def _fetched_passages(self) -> Iterator[Passage]:
+        """Yield what retrievers and tools returned, less what a model put into it."""
+        for fetched in self._found:
+            if fetched.run in self._holds_model:
+                continue  # a tool in which a model ran returns that model's writing
+            asked = [text for text in self._asked.get(fetched.run, ()) if len(text) > _LONG_ASK]
+            for passage in fetched.read():
+                text = without(passage.text, (), written=asked) if asked else passage.text
+                if text.strip():
+                    yield replace(passage, text=text, hop=fetched.hop, seen=False)
 
     def _prompt_texts(self) -> Iterator[str]:
         """Yield the prompt's text outside the user's and the models' words.
@@ -205,34 +212,31 @@ class Trace:
         A user's message is a template around the user's words only if these stand in it; any
         other one is an earlier turn, or all the user's own.
         """
-        own = set(_user_words(self.inputs)) | self._added.keys()
-        own |= {message.text for message in self._prompts if message.role == "assistant"}
+        own = [*_user_words(self.inputs)]
         # a model that was called with messages was called with the user's own words
         templated = isinstance(self.inputs, str | Mapping)
-        written = list(self._written)
         for message, before in self._prompts.items():
-            # what was sent before a model wrote the same is where the model has it from
-            text = _without(message.text, own.union(written[:before]))
             if message.role in ("system", "tool") or (
-                message.role == "user" and templated and _holds(message.text, own)
+                message.role == "user" and templated and holds(message.text, own)
             ):
-                yield text
+                yield without(message.text, own, written=self._told_before(before))
+
+    def _told_before(self, before: int) -> list[str]:
+        """Return what models and guards had written by then.
+
+        What was sent before a model wrote the same is where the model has it from.
+        """
+        return list(self._told)[:before]
 
 
-def _holds(text: str, words: Iterable[str]) -> bool:
-    flat = " ".join(text.split())
-    return any(" ".join(own.split()) in flat for own in words if own.strip())
-
-
-def _without(text: str, words: Iterable[str]) -> str:
-    """Take texts out of another, however their white space was changed on the way."""
-    for own in sorted(words, key=len, reverse=True):
-        pieces = own.split()
-        size = len(" ".join(pieces))
-        if size >= (_SHORTEST if own.isascii() else _SHORTEST_CJK):
-            pattern = r"(?<!\w)" * pieces[0][0].isalnum() + r"\s+".join(map(re.escape, pieces))
-            text = re.sub(pattern + r"(?!\w)" * pieces[-1][-1].isalnum(), "\n", text)
-    return text
+def _split(passage: Passage, prompts: Said) -> Iterator[Passage]:
+    """Yield a passage in the pieces that reached a prompt and those that did not."""
+    if prompts.empty:
+        # no model call was observed: what was fetched is the best that is known
+        yield replace(passage, seen=True)
+        return
+    for start, stop, said in prompts.stretches(passage.text):
+        yield replace(passage, text=passage.text[start:stop], seen=said)
 
 
 def _tellings(words: str) -> Iterator[str]:
@@ -241,69 +245,6 @@ def _tellings(words: str) -> Iterator[str]:
         for piece in re.split(r"(?<=[.!?])\s+", line):
             if len(piece.strip()) >= _TELLING:
                 yield piece.strip()
-
-
-class _Prompt:
-    """The text of all prompts of a run, to be asked what of a passage it holds."""
-
-    def __init__(self, texts: Iterable[str]) -> None:
-        self._shingles: set[int] = set()
-        self._whole = "\0"
-        self._empty = True
-        for text in texts:
-            self._empty = False
-            for form in dict.fromkeys((text, _unescaped(text))):
-                tokens = [token.casefold() for token in _TOKEN.findall(form)]
-                self._whole += " " + " ".join(tokens) + " \0"
-                self._shingles.update(_shingles(tokens))
-
-    def split(self, passage: Passage) -> Iterator[Passage]:
-        """Yield the passage in the pieces that reached the prompt and those that did not."""
-        if self._empty:
-            # no model call was observed: what was fetched is the best that is known
-            yield replace(passage, seen=True)
-            return
-        matches = list(_TOKEN.finditer(passage.text))
-        tokens = [match[0].casefold() for match in matches]
-        if f" {' '.join(tokens)} " in self._whole:
-            yield replace(passage, seen=True)
-            return
-        seen = self._seen(tokens)
-        bounds = [0]
-        for i in range(1, len(tokens)):
-            if seen[i] != seen[i - 1]:
-                bounds.append(i)
-        for begin, end in zip(bounds, [*bounds[1:], len(tokens)], strict=True):
-            start = matches[begin].start() if begin else 0
-            stop = matches[end].start() if end < len(tokens) else len(passage.text)
-            if seen and seen[begin] and end < len(tokens):
-                stop = matches[end - 1].end()  # nothing of what follows the cut was seen
-            text = passage.text[start:stop]
-            yield replace(passage, text=text, seen=bool(seen) and seen[begin])
-
-    def _seen(self, tokens: list[str]) -> list[bool]:
-        seen = [False] * len(tokens)
-        for i, shingle in enumerate(_shingles(tokens)):
-            if shingle in self._shingles:
-                seen[i : i + _SHINGLE] = [True] * _SHINGLE
-        gap = 0
-        for i, here in enumerate(seen):
-            if here and 0 < gap <= _SMALL_GAP and i > gap:
-                seen[i - gap : i] = [True] * gap
-            gap = 0 if here else gap + 1
-        return seen
-
-
-def _unescaped(text: str) -> str:
-    """Return a text as it was before it was put into JSON, XML or HTML."""
-    if "\\" in text:
-        text = _JSON_ESCAPE.sub(lambda m: chr(int(m[1], 16)) if m[1] else " ", text)
-    return html.unescape(text) if "&" in text else text
-
-
-def _shingles(tokens: Sequence[str]) -> Iterator[int]:
-    for i in range(len(tokens) - _SHINGLE + 1):
-        yield hash(tuple(tokens[i : i + _SHINGLE]))
 
 
 def _question(inputs: Any) -> str | None:
@@ -366,7 +307,8 @@ class Assembler:
         self._now = now
         self._roots: OrderedDict[str, tuple[float, Trace]] = OrderedDict()
         self._root_of: dict[str, str] = {}
-        self._lock = threading.Lock()  # protects both
+        self._ended: TTLCache[str, None] = TTLCache(_ENDED, _LATE, clock)
+        self._lock = threading.Lock()  # protects all three
         reset_in_child(self)
 
     def after_fork(self) -> None:
@@ -386,6 +328,8 @@ class Assembler:
         chain only. A run that is told of twice is noted once.
         """
         with self._lock:
+            if parent in self._ended:
+                return Trace()  # told after its root's end, by a thread that went on
             root = self._root_of.get(parent or "") or self._root_of.get(run) or run
             if root not in self._roots:
                 self._drop_old()
@@ -424,6 +368,7 @@ class Assembler:
         _, trace = self._roots.pop(root)
         for run in trace.runs:
             self._root_of.pop(run, None)
+            self._ended[run] = None
         return trace
 
 

@@ -210,6 +210,13 @@ Fault = Literal["error", "busy", "html", "cut", "garbage", "empty", "slow"]
 a stream that ends in the middle; JSON that is none; an answer without text; a late answer."""
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing of a client that has left, as it may."""
+
+
 class ChatServer:
     """An OpenAI-compatible chat server on loopback, streaming or not.
 
@@ -242,9 +249,10 @@ class ChatServer:
             def log_message(self, format: str, *args: object) -> None:
                 """Keep the terminal clean."""
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._server = _Server(("127.0.0.1", 0), Handler)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        )
 
     @property
     def url(self) -> str:

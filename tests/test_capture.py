@@ -261,15 +261,15 @@ def test_the_end_of_the_root_drops_everything() -> None:
     assert runs.trace("child") is None
 
 
-def test_a_late_child_of_an_ended_tree_is_its_own_root() -> None:
-    """An abandoned stream that goes on leaves nothing behind once it ends."""
+def test_a_late_child_of_an_ended_tree_leaves_nothing() -> None:
+    """A thread that goes on after its root's end starts no tree of its own."""
     runs = Assembler()
     runs.start("root", None, "chain")
     runs.end("root")
     runs.start("late", "root", "model")
 
-    assert runs.end("late") is not None
     assert len(runs) == 0
+    assert runs.end("late") is None
 
 
 def test_a_tree_that_never_ends_leaves_by_its_age() -> None:

@@ -48,6 +48,12 @@ _YES_NO = re.compile(
     re.IGNORECASE,
 )
 _SURROGATES = re.compile("[\ud800-\udfff]")
+# Three plain words or more between a capital and a stop: its verb is one that no list knows.
+_SENTENCE = re.compile(
+    r"(?!(?:A|An|The|In|On|At|By|For|From|With|Only|About|No|Not|Under|Over|Between|After|Before|"
+    r"Up|Until|Every|Each|All|Some|Any|Both|Almost|Nearly|More|Less|Most|Yes)\b)"
+    r"(?:[A-Z][a-z]+|(?:[A-Z][\w'’-]+ ){2,3}[a-z'’-]+)(?: (?!and\b|or\b|of\b)[a-z'’-]+){2,}[.!]"
+)
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 # A count or a year makes no statement of a title: "Top 5 reasons", "Results of 2024".
 _AMOUNT = re.compile(
@@ -292,9 +298,10 @@ def _lead_text(unit: _Unit, words: str, *, statement: bool = False) -> str:
 
 
 def _short(words: str) -> bool:
+    """Whether words without a known verb are few enough to be a fragment, and look like one."""
     if _CJK.search(words):
         return len(words) <= _LONGEST_CJK_FRAGMENT
-    return len(words.split()) <= _LONGEST_FRAGMENT
+    return len(words.split()) <= _LONGEST_FRAGMENT and not _SENTENCE.fullmatch(words)
 
 
 def _asked(found: list[_Found], question: str) -> list[_Found]:

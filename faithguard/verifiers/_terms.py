@@ -15,35 +15,10 @@ from threading import local
 
 import Stemmer
 
+from faithguard.verifiers._function_words import FUNCTION_WORDS
 from faithguard.verifiers._values import Value, find_values
 
 __all__ = ["Terms", "analyse"]
-
-# Function words carry no claim of their own. Polarity, quantity and comparison words are not
-# among them: "not", "only", "most", "all" change what is said.
-_FUNCTION_WORDS = frozenset(
-    """
-    a an the this that these those there here it its it's they them their theirs he him his she
-    her hers we us our ours you your yours i me my mine who whom whose which what when where why
-    how is are was were be been being am do does did done doing has have had having will would
-    shall should can could may might must and or but nor so if then than as of in on at to from
-    by for with about into onto over under between through during before after above below up
-    down out off again further also too very just s t re ve ll d m one ones via per such own
-    same some any each other another both while because since until although though however
-    please get gets got let lets der das den dem des ein eine einen einem einer eines und
-    oder aber ist sind war waren wird werden wurde wurden hat haben hatte er sie es wir ihr ihre
-    seine sein mit von zu zum zur im in am an auf aus bei für um als wie auch dass sich nach vor
-    über unter durch wenn el la los las un una unos unas y o u pero es son era eran fue
-    fueron ser está están ha han había de del al en con por para como que se su sus lo le les
-    este esta estos estas también si más le les des du au aux et ou mais est sont était étaient
-    être a ont avait dans avec par ce cet cette ces il elle ils elles nous vous leur
-    leurs qui que dont où ne se sa ses en il lo gli i uno e ed ma è sono era erano ha hanno
-    di del della dei delle da dal con per su che si anche come o os as um uma e mas é são foi
-    foram tem têm do da dos das em no na nos nas com para por que se seu sua também het een en
-    maar is zijn was waren wordt worden heeft hebben van te op met voor door als ook dat
-    zich naar yes ja sí oui sì sim
-    """.split()
-) - {"no"}
 
 _NEGATIONS = frozenset(
     """
@@ -114,7 +89,7 @@ def _key(word: str) -> str | None:
     """Return the key of a word, or None for a function word."""
     plain = unicodedata.normalize("NFKC", word).casefold().replace("’", "'")
     plain = re.sub(r"'(?:s|re|ve|ll|d|m)$|^[ldjmnstc]'(?=\w{2})", "", plain)
-    if plain in _FUNCTION_WORDS or not plain:
+    if plain in FUNCTION_WORDS or not plain:
         return None
     if plain.isascii() and plain.isalpha():
         return _stem(plain)

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
+from faithguard.verifiers._function_words import FUNCTION_WORDS
+
 __all__ = ["Value", "find_values"]
 
 Family = Literal["number", "clock", "days", "date"]
@@ -47,13 +49,16 @@ class Value:
     approximate: bool = False
     bare: frozenset[Reading] = frozenset()
     """A number's readings without its unit."""
+    counts: bool = False
+    """Whether a number without a unit counts what stands after it: "twelve places"."""
     ranged: bool = False
     """Whether a number is one end of "9 to 18", which may be clock times."""
 
     @property
     def meaning(self) -> object:
         """What it says, wherever it stands: equal for values that no check can tell apart."""
-        return self.family, self.unit, self.readings, self.bare, self.approximate
+        kind = self.family, self.unit, self.approximate, self.counts, self.ranged
+        return kind, self.readings, self.bare
 
     def agrees(self, other: Value) -> bool:
         """Say whether a text that holds `other` may say this value.
@@ -67,6 +72,8 @@ class Value:
                 return any(_within(a, b) for a in self.readings for b in other.readings)
             if {self.unit, other.unit} == {"", "%"} and self._share == other._share:
                 return True
+            if (self.counts and other.unit) or (other.counts and self.unit):
+                return False  # twelve places are no 12 euros
             if not self.unit or not other.unit:
                 return bool(self._plain & other._plain) or self._near(other)
             if self.unit != other.unit:
@@ -240,8 +247,9 @@ _MONTH_OF = {
 
 _DAY = "|".join(sorted(map(re.escape, _DAY_OF), key=len, reverse=True))
 # "may" and "march" are verbs unless they are capitalised
-_MONTH_NAMES = [n for name in _MONTH_OF for n in (name.title(), name.upper())]
-_MONTH_NAMES += [name for name in _MONTH_OF if name not in ("may", "mar", "march")]
+_MONTH_NAMES = [n for name in _MONTH_OF for n in (name.title(), name.upper())] + [
+    name for name in _MONTH_OF if name not in ("may", "mar", "march")
+]
 _MONTH = f"(?-i:{'|'.join(sorted(_MONTH_NAMES, key=len, reverse=True))})"
 _NUMBER_WORD = "|".join(sorted(_WORDS, key=len, reverse=True))
 _HOUR_WORD = "|".join(word for word, n in _ONES.items() if 1 <= n <= 12)
@@ -302,6 +310,7 @@ _PER_CENT_WORDS = re.compile(r"per\s+cent\b|percentage\s+points?\b", re.I)
 _BUSINESS = re.compile(r"(?:business|working)\s+days?\b", re.I)
 _UNIT = re.compile(r"[\s-]*(%|°\s?[CF]\b|[€$£₹¥円元]|[^\W\d_]+)", re.I)
 _BEFORE = re.compile(r"(US\$|[€$£₹¥]|\b(?:EUR|USD|GBP|INR|CHF|JPY|Rs)\b\.?)\s*$", re.I)
+_FOLLOWING = re.compile(r"\s+([^\W\d_]{3,})")
 _ENDS = re.compile(r"(?<![\d.,:])\d{1,2}\s*(?:to|-|–|until|till)\s*\d{1,2}(?![\d.,:]*\d)", re.I)
 _ABOUT = re.compile(
     r"\b(?:about|around|approximately|approx\.?|roughly|nearly|almost|some|circa|ca\.|over|more\s+than)\s+"
@@ -329,9 +338,13 @@ def find_values(text: str) -> list[Value]:
 # A cheap look at its words says which patterns a text can hold at all.
 _LETTERS = re.compile(r"[a-z]+")
 _DIGIT = re.compile(rf"[\d{_VULGAR}]")
-_DAY_WORDS = frozenset(_DAY_OF) | {f"{name}s" for name in _DAYS}
-_DAY_WORDS |= {"weekdays", "weekday", "business", "working", "weekends", "weekend"}
-_DAY_WORDS |= {"every", "each", "daily", "seven", "all"}
+_DAY_WORDS = frozenset(
+    [
+        *_DAY_OF,
+        *(f"{name}s" for name in _DAYS),
+        *"weekdays weekday business working weekends weekend every each daily seven all".split(),
+    ]
+)
 _CLOCK_WORDS = frozenset("noon midday midnight clock morning afternoon evening night".split())
 _NUMBER_WORDS = frozenset([*_WORDS, *_SCALES, *_ORDINALS, *_PARTS, "a", "an", "one"])
 _TELLING_WORDS = _DAY_WORDS | _CLOCK_WORDS | (_NUMBER_WORDS - {"a", "an", "one"})
@@ -525,9 +538,15 @@ def _number(readings: set[Fraction], start: int, end: int, text: str) -> Value:
         start=start,
         end=stop,
         text=text[start:stop],
+        counts=not unit and _counted(text, stop),
         ranged=not unit and _is_end_of_range(text, start),
         approximate=_ABOUT.search(text[max(0, start - 24) : start]) is not None,
     )
+
+
+def _counted(text: str, at: int) -> bool:
+    following = _FOLLOWING.match(text, at)
+    return following is not None and following[1].lower() not in FUNCTION_WORDS
 
 
 def _is_end_of_range(text: str, at: int) -> bool:

@@ -25,6 +25,7 @@ from faithguard_langchain._values import (
     messages_in,
     plain_input,
     text_of,
+    texts_in,
 )
 
 __all__ = ["Capture"]
@@ -70,8 +71,8 @@ class Capture(BaseCallbackHandler):
     ) -> None:
         """Note a chain."""
         # a stream starts with an empty input; the real one comes at its end
-        value = inputs.get("input") if isinstance(inputs, dict) and len(inputs) == 1 else None
-        empty = isinstance(value, str) and not value
+        given = cast("dict[str, Any]", inputs) if isinstance(inputs, dict) else {}
+        empty = len(given) == 1 and isinstance(given.get("input"), str) and not given["input"]
         self._start(run_id, parent_run_id, "chain", None if empty else inputs, kwargs)
 
     @never_raise
@@ -138,7 +139,8 @@ class Capture(BaseCallbackHandler):
         **kwargs: Any,
     ) -> None:
         """Note a tool call."""
-        self._start(run_id, parent_run_id, "tool", None, kwargs)
+        trace = self._start(run_id, parent_run_id, "tool", None, kwargs)
+        trace.asked(str(run_id), list(texts_in(kwargs.get("inputs") or input_str)))
 
     @never_raise
     def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:

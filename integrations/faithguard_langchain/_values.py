@@ -7,7 +7,7 @@ which the answer is another one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from langchain_core.documents import Document
@@ -33,6 +33,7 @@ __all__ = [
     "message_of",
     "plain_input",
     "text_of",
+    "texts_in",
     "with_answer",
 ]
 
@@ -102,6 +103,18 @@ def plain_input(value: Any) -> Any:
             return Message("user", str(items[1]))
         return [plain_input(item) for item in items]
     return None
+
+
+def texts_in(value: Any, depth: int = 4) -> Iterator[str]:
+    """Yield the strings in a tool's arguments."""
+    if isinstance(value, str):
+        yield value
+    elif depth and isinstance(value, Mapping):
+        for item in cast(Mapping[Any, Any], value).values():
+            yield from texts_in(item, depth - 1)
+    elif depth and isinstance(value, list | tuple):
+        for item in cast(Sequence[Any], value):
+            yield from texts_in(item, depth - 1)
 
 
 def documents_of(value: Any, **fields: Any) -> tuple[Passage, ...]:

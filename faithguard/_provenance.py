@@ -1,0 +1,191 @@
+"""Which stretches of one text stand in others, however they were formatted on the way.
+
+In: texts that were said (prompts; the words of users and models), and a text. Out: its
+stretches, each with whether it was said. Texts are compared by their words, so that line
+breaks, markup and the escapes of JSON and HTML do not matter. Linear in all lengths.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+__all__ = ["Said", "Stretch", "holds", "unescaped", "without"]
+
+_SHINGLE = 6
+"""Words in a row that two texts must share before one counts as taken from the other."""
+
+_SMALL_GAP = 2
+"""Words that a template may have changed (an escape, a quote) inside a stretch."""
+
+_SHORTEST, _SHORTEST_CJK = 8, 3
+"""Characters from which a text can assert anything; to take out a shorter one ("en", "When?")
+would cut holes into what is not its own."""
+
+_CJK = "\\u0e00-\\u0eff\\u3040-\\u30ff\\u3400-\\u9fff"
+_TOKEN = re.compile(rf"[{_CJK}]|(?:(?![{_CJK}])\w)+")
+_SENTENCE = re.compile(r"(?<=[.!?。！？])\s*|\n+")
+_JSON_ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|([nrtbf])|(["/\\]))')
+_MOST_LAYERS = 3
+
+
+class Stretch(NamedTuple):
+    """A part of a text: from `start` to `stop`, and whether it was said."""
+
+    start: int
+    stop: int
+    said: bool
+
+
+class Said:
+    """Texts, to be asked which stretches of another text they hold.
+
+    A stretch of six words or more counts wherever it stands; a shorter sentence as a whole.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._runs: dict[int, set[int]] = defaultdict(set)  # length in words -> hashes
+        self.empty = True
+        for text in texts:
+            self.empty = False
+            for form in dict.fromkeys((text, unescaped(text))):
+                tokens = _tokens(form)
+                self._runs[_SHINGLE].update(_hashes(tokens, _SHINGLE))
+                for sentence in _sentences(form):
+                    if len(sentence) < _SHINGLE:
+                        self._runs[len(sentence)].add(hash(tuple(sentence)))
+
+    def stretches(self, text: str) -> Iterator[Stretch]:
+        """Yield the parts of a text, in order and without gaps."""
+        matches = list(_TOKEN.finditer(text))
+        yield from _parts(text, matches, self._marks([m[0].casefold() for m in matches]))
+
+    def _marks(self, tokens: Sequence[str]) -> list[bool]:
+        said = [False] * len(tokens)
+        for length, hashes in self._runs.items():
+            for i, run in enumerate(_hashes(tokens, length)):
+                if run in hashes:
+                    said[i : i + length] = [True] * length
+        gap = 0
+        for i, here in enumerate(said):
+            if here and 0 < gap <= _SMALL_GAP and i > gap:
+                said[i - gap : i] = [True] * gap
+            gap = 0 if here else gap + 1
+        return said
+
+
+def without(text: str, words: Iterable[str], *, written: Iterable[str] = ()) -> str:
+    """Return a text with the words of users and models taken out.
+
+    Each is taken out once: a passage that says the same beside it stays. Where a text does not
+    stand there as a whole, its sentences are looked for.
+
+    Args:
+        text: Perhaps escaped, as a template or a dump made it.
+        words: What users said.
+        written: What models wrote; of these any six words in a row are taken, too.
+    """
+    rest = _Rest(unescaped(text))
+    for own in sorted(words, key=len, reverse=True):
+        if _asserts(own) and not rest.take(_tokens(unescaped(own))):
+            for sentence in _sentences(unescaped(own)):
+                rest.take(sentence)
+    for own in sorted(written, key=len, reverse=True):
+        whole = unescaped(own)
+        if not rest.take(_tokens(whole)) and not any([rest.take(s) for s in _sentences(whole)]):
+            rest.take_runs(_tokens(whole))
+    return rest.text() if any(rest.taken) else text
+
+
+class _Rest:
+    """A text from which others are being taken."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._matches = list(_TOKEN.finditer(text))
+        self._tokens = [match[0].casefold() for match in self._matches]
+        self._places: dict[str, list[int]] = defaultdict(list)
+        for place, token in enumerate(self._tokens):
+            self._places[token].append(place)
+        self.taken = [False] * len(self._tokens)
+
+    def take(self, own: list[str]) -> bool:
+        """Take one occurrence; return whether there was one."""
+        for place in self._places.get(own[0], ()) if own else ():
+            end = place + len(own)
+            if self._tokens[place:end] == own and not any(self.taken[place:end]):
+                self.taken[place:end] = [True] * len(own)
+                return True
+        return False
+
+    def take_runs(self, own: list[str]) -> None:
+        """Take whatever shares six words in a row."""
+        runs = set(_hashes(own, _SHINGLE))
+        for i, run in enumerate(_hashes(self._tokens, _SHINGLE)):
+            if run in runs:
+                self.taken[i : i + _SHINGLE] = [True] * _SHINGLE
+
+    def text(self) -> str:
+        """Return what is left."""
+        kept = (part for part in _parts(self._text, self._matches, self.taken) if not part.said)
+        return "\n".join(self._text[part.start : part.stop] for part in kept)
+
+
+def _parts(text: str, matches: Sequence[re.Match[str]], said: Sequence[bool]) -> Iterator[Stretch]:
+    if not any(said):
+        yield Stretch(0, len(text), False)
+        return
+    begins = [i for i in range(len(said)) if not i or said[i] != said[i - 1]]
+    for begin, end in zip(begins, [*begins[1:], len(said)], strict=True):
+        start = matches[begin].start() if begin else 0
+        if end == len(said):
+            stop = len(text)
+        elif said[begin]:
+            stop = matches[end - 1].end()  # nothing of what follows was said
+        else:
+            stop = matches[end].start()
+        yield Stretch(start, stop, said[begin])
+
+
+def holds(text: str, words: Iterable[str]) -> bool:
+    """Say whether any of some texts stands in another, however short."""
+    flat = " ".join(text.split())
+    return any(" ".join(own.split()) in flat for own in words if own.strip())
+
+
+def unescaped(text: str) -> str:
+    """Return a text as it was before it was put into JSON (in JSON, ...), XML or HTML."""
+    for _ in range(_MOST_LAYERS):
+        plain = _JSON_ESCAPE.sub(_character, text) if "\\" in text else text
+        plain = html.unescape(plain) if "&" in plain else plain
+        if plain == text:
+            break
+        text = plain
+    return text
+
+
+def _character(match: re.Match[str]) -> str:
+    return chr(int(match[1], 16)) if match[1] else match[3] or " "
+
+
+def _asserts(text: str) -> bool:
+    return len(text.strip()) >= (_SHORTEST if text.isascii() else _SHORTEST_CJK)
+
+
+def _sentences(text: str) -> Iterator[list[str]]:
+    """Yield the words of the sentences and lines that are long enough to assert anything."""
+    for sentence in _SENTENCE.split(text):
+        if _asserts(sentence) and (tokens := _tokens(sentence)):
+            yield tokens
+
+
+def _tokens(text: str) -> list[str]:
+    return [token.casefold() for token in _TOKEN.findall(text)]
+
+
+def _hashes(tokens: Sequence[str], length: int) -> Iterator[int]:
+    for i in range(len(tokens) - length + 1):
+        yield hash(tuple(tokens[i : i + length]))

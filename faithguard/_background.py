@@ -25,7 +25,7 @@ log = logging.getLogger("faithguard")
 _AT_EXIT = 5.0
 """Seconds that an exiting process waits for all queues together."""
 
-_IDLE = 2.0
+_IDLE = 0.5
 """Seconds after which a thread without work ends; the next job starts another."""
 
 
@@ -64,12 +64,22 @@ class Background:
                     )
                 return False
             self._jobs.append(job)
-            if self._thread is None:
-                name = f"faithguard-{self.what}"
-                self._thread = threading.Thread(target=self._run, name=name, daemon=True)
-                self._thread.start()
+            if self._thread is None and not self._start():
+                self._jobs.pop()
+                self.dropped += 1
+                return False
             self._changed.notify_all()
             return True
+
+    def _start(self) -> bool:
+        thread = threading.Thread(target=self._run, name=f"faithguard-{self.what}", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # the system has no more threads
+            log.warning("faithguard: no thread for %s, some are dropped and counted", self.what)
+            return False
+        self._thread = thread
+        return True
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until nothing is queued or running; return whether that came about in time."""

@@ -291,8 +291,8 @@ def matched(asked: Sequence[Claim], outcome: Failure | Sequence[Finding]) -> dic
     """Match what came back to claims, by id; a claim that is not in it was not answered."""
     if isinstance(outcome, Failure):
         return {claim.id: replace(outcome, claim=claim.id) for claim in asked}
-    strange: list[object] = [f for f in outcome if not isinstance(f, Verdict | Failure | None)]
-    if strange:
+    strange: list[object] = list(outcome)
+    if not all(finding is None or isinstance(finding, Verdict | Failure) for finding in strange):
         raise TypeError("a verifier returns verdicts, failures and None")
     ids = {claim.id for claim in asked}
     found: dict[str, Finding] = {f.claim: f for f in outcome if f is not None and f.claim in ids}

@@ -13,13 +13,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-__all__ = ["Said", "Stretch", "holds", "unescaped", "without"]
+__all__ = ["Said", "Stretch", "holds", "shares", "unescaped", "without"]
 
 _SHINGLE = 6
 """Words in a row that two texts must share before one counts as taken from the other."""
 
-_SMALL_GAP = 2
-"""Words that a template may have changed (an escape, a quote) inside a stretch."""
+_TELLING = 4
+"""Words in a row by which a text is known again."""
 
 _SHORTEST, _SHORTEST_CJK = 8, 3
 """Characters from which a text can assert anything; to take out a shorter one ("en", "When?")
@@ -69,11 +69,6 @@ class Said:
             for i, run in enumerate(_hashes(tokens, length)):
                 if run in hashes:
                     said[i : i + length] = [True] * length
-        gap = 0
-        for i, here in enumerate(said):
-            if here and 0 < gap <= _SMALL_GAP and i > gap:
-                said[i - gap : i] = [True] * gap
-            gap = 0 if here else gap + 1
         return said
 
 
@@ -148,6 +143,18 @@ def _parts(text: str, matches: Sequence[re.Match[str]], said: Sequence[bool]) ->
         else:
             stop = matches[end].start()
         yield Stretch(start, stop, said[begin])
+
+
+def shares(text: str, others: Iterable[str]) -> bool:
+    """Say whether a reader would know some text again: four words in a row, or all of a few."""
+    tokens = _tokens(text)
+    runs = {size: set(_hashes(tokens, size)) for size in range(1, _TELLING + 1)}
+    for other in others:
+        own = _tokens(other)
+        size = min(_TELLING, len(own))
+        if own and not runs[size].isdisjoint(_hashes(own, size)):
+            return True
+    return False
 
 
 def holds(text: str, words: Iterable[str]) -> bool:

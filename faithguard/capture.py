@@ -11,7 +11,6 @@ are too many. `passages_of` reads what a caller passes as context.
 
 from __future__ import annotations
 
-import re
 import threading
 import time
 import uuid
@@ -19,12 +18,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from numbers import Real
 from typing import Any, Literal, cast
 
 from cachetools import TTLCache
 
 from faithguard._fork import reset_in_child
-from faithguard._provenance import Said, holds, without
+from faithguard._provenance import Said, holds, shares, without
 from faithguard.errors import CaptureError
 from faithguard.types import ContextSource, Exchange, Passage
 
@@ -40,8 +40,6 @@ _LONG_ASK = 24
 """Characters from which a tool's argument may be a statement; shorter ones name what to look up,
 and what the tool says of it needs its name."""
 
-_TELLING = 16
-"""Characters from which a piece of a model's text is known again in an error's text."""
 
 _CONTEXT_KEYS = frozenset(
     {
@@ -146,7 +144,7 @@ class Trace:
 
     def quoted_in(self, text: str) -> bool:
         """Say whether a text holds something that a model of this run wrote."""
-        return any(piece in text for words in self._told for piece in _tellings(words))
+        return shares(text, self._told)
 
     @property
     def fetched(self) -> bool:
@@ -181,7 +179,7 @@ class Trace:
         )
 
     def _passages(self) -> tuple[list[Passage], ContextSource]:
-        found = list(self._fetched_passages())
+        found = list(self.fetched_passages())
         if found:
             unique = {passage.text: passage for passage in reversed(found)}.values()
             prompts = Said(
@@ -195,7 +193,7 @@ class Trace:
         texts = [Passage(text=t, origin="prompt") for t in self._prompt_texts() if t.strip()]
         return (texts, "prompt") if texts else ([], "none")
 
-    def _fetched_passages(self) -> Iterator[Passage]:
+    def fetched_passages(self) -> Iterator[Passage]:
         """Yield what retrievers and tools returned, less what a model put into it."""
         for fetched in self._found:
             if fetched.run in self._holds_model:
@@ -237,14 +235,6 @@ def _split(passage: Passage, prompts: Said) -> Iterator[Passage]:
         return
     for start, stop, said in prompts.stretches(passage.text):
         yield replace(passage, text=passage.text[start:stop], seen=said)
-
-
-def _tellings(words: str) -> Iterator[str]:
-    """Yield the pieces of a text by which a reader would know it."""
-    for line in words.splitlines():
-        for piece in re.split(r"(?<=[.!?])\s+", line):
-            if len(piece.strip()) >= _TELLING:
-                yield piece.strip()
 
 
 def _question(inputs: Any) -> str | None:
@@ -375,6 +365,8 @@ class Assembler:
 def passages_of(context: Any, **fields: Any) -> tuple[Passage, ...]:
     """Read context: a string, a passage, a framework's document or node, or several of them.
 
+    A pair of one and its score, as similarity searches return, is read without the score.
+
     Args:
         context: What a caller has; an empty list is no context.
         fields: Fields of the passages that are made, such as `origin`.
@@ -393,6 +385,8 @@ def passages_of(context: Any, **fields: Any) -> tuple[Passage, ...]:
 
 
 def _passage(item: Any, fields: Mapping[str, Any]) -> Passage:
+    if isinstance(item, tuple):
+        item = _scoreless(cast("tuple[Any, ...]", item))
     if isinstance(item, Passage):
         return item
     text = item if isinstance(item, str) else _text_of(item)
@@ -408,6 +402,10 @@ def _passage(item: Any, fields: Mapping[str, Any]) -> Passage:
     return Passage(
         text=text, source=None if source is None else str(source), metadata=metadata, **fields
     )
+
+
+def _scoreless(pair: tuple[Any, ...]) -> Any:
+    return pair[0] if len(pair) == 2 and isinstance(pair[1], Real) else pair
 
 
 def _text_of(item: Any) -> str | None:

@@ -15,11 +15,12 @@ them back to models.
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from faithguard.types import Decision, Report
+    from faithguard.types import Decision, Record, Report
 
 __all__ = [
     "CaptureError",
@@ -75,27 +76,38 @@ class UnfaithfulAnswerError(Exception):
         decision: Why the answer did not pass.
         report: The claims and their verdicts. It holds the text of the answer: show it to
             a developer, not to the reader whom the guard protects.
+        record: The same of all attempts, where a guard raised this. It, too, holds the texts.
     """
 
-    def __init__(self, decision: Decision, report: Report) -> None:
+    def __init__(self, decision: Decision, report: Report, record: Record | None = None) -> None:
         super().__init__(f"answer held back: {decision.reason}")
         self.decision = decision
         self.report = report
+        self.record = record
 
     def __repr__(self) -> str:
         return f"UnfaithfulAnswerError({self.args[0]!r})"
 
-    def __reduce__(self) -> tuple[type[UnfaithfulAnswerError], tuple[Decision, Report]]:
-        return UnfaithfulAnswerError, (self.decision, self.report)
+    def __reduce__(
+        self,
+    ) -> tuple[type[UnfaithfulAnswerError], tuple[Decision, Report, Record | None]]:
+        return UnfaithfulAnswerError, (self.decision, self.report, self.record)
 
 
 def describe(error: BaseException) -> str:
-    """Return what a log line may say of an error: our own message, else only the kind.
+    """Return what a log line may say of an error: our own message, else kind and place.
 
-    The text of any other error may hold an answer or a passage.
+    The text of any other error may hold an answer or a passage. "ValueError at app.py:12" names
+    the innermost frame.
     """
-    own = isinstance(error, FaithguardError)
-    return f"{type(error).__name__}: {error}" if own else type(error).__name__
+    kind, frame = type(error).__name__, error.__traceback__
+    if isinstance(error, FaithguardError):
+        return f"{kind}: {error}"
+    if frame is None:
+        return kind
+    while frame.tb_next is not None:
+        frame = frame.tb_next
+    return f"{kind} at {os.path.basename(frame.tb_frame.f_code.co_filename)}:{frame.tb_lineno}"
 
 
 def require(module: str, *, extra: str) -> Any:

@@ -40,7 +40,8 @@ def check(
 
     Args:
         answer: What a model wrote.
-        context: What it was to write from: a string, strings, Documents, nodes or `Passage`s.
+        context: What it was to write from: a string, strings, Documents (also with their scores),
+            nodes or `Passage`s.
         question: What was asked; an answer of one word is checked together with it.
         domain: The domain whose thresholds `report.decide()` uses.
         scorer: The cascade; the local one by default.
@@ -66,7 +67,8 @@ async def acheck(
 
 def _exchange(answer: Any, context: Any, question: str | None, domain: str | None) -> Exchange:
     if not isinstance(answer, str):
-        raise CaptureError(f"`answer` is of type {type(answer).__name__}: pass its text, a str")
+        remedy = "answer.text" if isinstance(getattr(answer, "text", None), str) else "its text"
+        raise CaptureError(f"`answer` is of type {type(answer).__name__}: pass {remedy}, a str")
     if domain is not None:
         resolve(domain)  # a typo must not wait for the decision
     passages = passages_of(context)

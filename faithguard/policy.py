@@ -14,6 +14,7 @@ file, and what comes from outside the code may only tighten (`faithguard.config`
 
 from __future__ import annotations
 
+import math
 import os
 import reprlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -427,10 +428,9 @@ def _settle(name: str | None, sources: Sequence[Layer]) -> Policy:
     policy = _find(default if name is None else name, known)
     for layer in sources:
         if layer.everywhere:
-            changed = _changed(policy, policy.domain, layer.everywhere)
             if not layer.may_loosen:
-                _refuse_loosening(policy, changed, layer.everywhere)
-            policy = changed
+                _refuse_loosening(policy, policy, layer.everywhere)
+            policy = _changed(policy, policy.domain, layer.everywhere)
     return policy
 
 
@@ -439,7 +439,7 @@ def _default(current: str, known: Mapping[str, Policy], layer: Layer, *, used: b
     if setting is None or not (used or layer.may_loosen):
         return current
     replaced, policy = known[current], _find(setting.value, known, setting.origin)
-    field = _looser(replaced, policy)
+    field = _looser(replaced, policy.model_dump())
     if field is not None and not layer.may_loosen:
         raise ConfigError(
             f"{setting.origin} = {setting.value!r} would loosen `{field}` of the default domain "
@@ -491,11 +491,10 @@ def _extended(known: Mapping[str, Policy], layer: Layer) -> dict[str, Policy]:
         base = (
             build(settings["extends"].value, (*trail, origin)) if "extends" in settings else before
         )
-        policy = _changed(base, name, own, origin)
-        if before is not None and not layer.may_loosen:
-            _refuse_loosening(before, policy, own, origin)
-        result[name] = policy
-        return policy
+        if before is not None and base is not None and not layer.may_loosen:
+            _refuse_loosening(before, base, own, origin)
+        result[name] = _changed(base, name, own, origin)
+        return result[name]
 
     for name in tables:
         build(name, ())
@@ -514,26 +513,35 @@ def _changed(
     return Policy.model_validate(values, context=origins)
 
 
-def _looser(before: Policy, after: Policy) -> str | None:
+def _looser(before: Policy, after: Mapping[str, Any]) -> str | None:
     """Return a setting in which `after` asks for less than `before`."""
-    return next((name for name in FIELDS if _rank(after, name) < _rank(before, name)), None)
+    return next(
+        (n for n in FIELDS if _rank(n, after[n]) < _rank(n, getattr(before, n))),
+        None,
+    )
 
 
-def _rank(policy: Policy, name: str) -> float:
-    value = getattr(policy, name)
+def _rank(name: str, value: Any) -> float:
+    """Return how strict a value is; one that cannot be used loosens nothing."""
     order = _STRICTER.get(name)
     if order is None:
-        return float(value)
-    return next(rank for rank, values in enumerate(order) if value in values)
+        usable = isinstance(value, int | float) and 0 <= value <= 1
+        return float(value) if usable else math.inf
+    return next((rank for rank, values in enumerate(order) if value in values), math.inf)
 
 
 def _refuse_loosening(
-    before: Policy, after: Policy, settings: Mapping[str, Setting], origin: str | None = None
+    before: Policy, base: Policy, settings: Mapping[str, Setting], origin: str | None = None
 ) -> None:
+    """Refuse settings that would make `base` looser than `before`.
+
+    Told before they are validated: who is told to lower `warning` first would be refused then.
+    """
+    after = base.model_dump() | {name: setting.value for name, setting in settings.items()}
     field = _looser(before, after)
     if field is None:
         return
-    old, new = getattr(before, field), getattr(after, field)
+    old, new = getattr(before, field), after[field]
     source = settings[field].origin if field in settings else origin
     least = f"at least {old!r}" if field not in _STRICTER else repr(old)
     raise ConfigError(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import wait
 from dataclasses import replace
 from functools import cache as once
 from typing import cast
@@ -24,6 +25,9 @@ from faithguard.verifiers._lexical import Lexical
 from faithguard.verifiers.rules import Negation, Numbers
 
 __all__ = ["Scorer", "default_scorer"]
+
+_PATIENCE = 30.0
+"""Seconds to wait for another's finding; its event loop may have been stopped for good."""
 
 
 class Scorer:
@@ -95,7 +99,9 @@ class Scorer:
             with self._cache.take(claims, blocking=True) as ticket:
                 ours = shared.ours(ticket)
                 shared.land(ticket, ours, _asked(call, ours) if ours else {})
-            shared.wait({key: other.result() for key, other in ticket.others.items()})
+            wait(ticket.others.values(), timeout=_PATIENCE)
+            if late := shared.take_over(ticket):
+                shared.land(ticket, late, _asked(call, late))
         return shared.findings(), shared.cached
 
     async def _averified(self, call: Verify) -> tuple[dict[str, Finding], int]:
@@ -106,9 +112,11 @@ class Scorer:
             with self._cache.take(claims, blocking=False) as ticket:
                 ours = shared.ours(ticket)
                 shared.land(ticket, ours, await _aasked(call, ours) if ours else {})
-            # shielded: one who waits may be cancelled, the finding is for all
-            waits = [asyncio.shield(asyncio.wrap_future(f)) for f in ticket.others.values()]
-            shared.wait(dict(zip(ticket.others, await asyncio.gather(*waits), strict=True)))
+            # `wait` leaves them alone when we are cancelled: the findings are for all
+            if waits := [asyncio.wrap_future(future) for future in ticket.others.values()]:
+                await asyncio.wait(waits, timeout=_PATIENCE)
+            if late := shared.take_over(ticket):
+                shared.land(ticket, late, await _aasked(call, late))
         return shared.findings(), shared.cached
 
 
@@ -146,12 +154,20 @@ class _Shared:
             self._found[key] = found[claim.id]
             ticket.land(key, found[claim.id])
 
-    def wait(self, landed: dict[Key, object]) -> None:
-        """Take what others found out; what they could not is open again."""
-        for key, finding in landed.items():
-            if finding is None or isinstance(finding, Verdict | Failure):
+    def take_over(self, ticket: Ticket) -> tuple[Claim, ...]:
+        """Take what others found out; return the claims about which they take too long.
+
+        What others could not find out is open again.
+        """
+        late: list[Key] = []
+        for key, flight in ticket.others.items():
+            if not flight.done():
+                late.append(key)
+            elif (finding := flight.result()) != "again":
                 self._found[key] = finding
                 self.cached += isinstance(finding, Verdict)
+        ticket.alone = late
+        return tuple(self._keys[key] for key in late)
 
     def findings(self) -> dict[str, Finding]:
         """Return what was found by claim, under its own id; fewer if some never came."""

@@ -9,6 +9,7 @@ hold, are stored as U+FFFD: the length stays, so spans stay true.
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import re
@@ -17,6 +18,8 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast
+
+from faithguard.errors import CaptureError
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -108,10 +111,18 @@ def _plain(value: Any, depth: int = 0) -> Any:
         return f"<{type(value).__name__}>"
     if isinstance(value, Mapping):
         mapping = cast(Mapping[Any, Any], value)
-        return {_clean(str(key)): _plain(item, depth + 1) for key, item in mapping.items()}
+        return {_told(key): _plain(item, depth + 1) for key, item in mapping.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [_plain(item, depth + 1) for item in cast(Collection[Any], value)]
-    return _clean(str(value))
+    return _told(value)
+
+
+def _told(value: object) -> str:
+    """Return what an object says of itself; metadata of anybody's must not break a check."""
+    try:
+        return _clean(str(value))
+    except Exception:
+        return f"<{type(value).__name__}>"
 
 
 def _scrub(subject: Any) -> None:
@@ -275,7 +286,11 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What a policy makes of a report."""
+    """What a policy makes of a report; true where the answer passed.
+
+    if report.decide("medical"):
+        deliver(answer)
+    """
 
     passed: bool
     action: Action
@@ -288,6 +303,10 @@ class Decision:
     safe: float
     """The threshold that an answer must reach to pass."""
     warning: float
+
+    def __bool__(self) -> bool:
+        """Say whether the answer passed: an `if` on a decision lets nothing else through."""
+        return self.passed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -336,7 +355,11 @@ class Report:
 
     @classmethod
     def from_json(cls, text: str) -> Report:
-        """Read what `to_json` wrote."""
+        """Read what `to_json` wrote.
+
+        Raises:
+            CaptureError: If the text is not the JSON of a report.
+        """
         return from_json(cls, text)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -420,8 +443,33 @@ def from_json(kind: type[_T], text: str) -> _T:
     """Read what `to_json` wrote of a `kind`.
 
     Raises:
-        pydantic.ValidationError: If the text is not JSON of that kind.
+        CaptureError: If the text is not JSON of that kind; says where, and shows none of it.
     """
+    from pydantic import ValidationError
+
     hashable: Any = kind
-    value: _T = _adapter(hashable).validate_json(text)
+    try:
+        value: _T = _adapter(hashable).validate_json(text)
+    except ValidationError as error:
+        problems = error.errors(include_url=False, include_context=False, include_input=False)
+        count = f"{len(problems)} problem{'' if len(problems) == 1 else 's'}"
+        first = problems[0]
+        raise CaptureError(
+            f"not the JSON of {'an' if kind.__name__[0] in 'AE' else 'a'} {kind.__name__}: "
+            f"{count}, first at {_place(first['loc'])}: {first['msg']}"
+        ) from None  # it quotes the text
     return value
+
+
+def _place(path: tuple[int | str, ...]) -> str:
+    """Return a path of our own names; the keys of a mapping may be anybody's words."""
+    known = itertools.takewhile(lambda part: isinstance(part, int) or part in _names(), path)
+    return ".".join(map(str, known)) or "the top"
+
+
+@cache
+def _names() -> frozenset[str]:
+    nouns = (Passage, Exchange, Evidence, Verdict, Failure, Claim, Usage, Decision, Report)
+    return frozenset(
+        part.name for noun in (*nouns, Attempt, Repair, Record) for part in fields(noun)
+    )

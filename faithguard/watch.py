@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import functools
 import logging
+import os
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import ParamSpec
+from typing import Any, ParamSpec, cast
 
 from faithguard._background import Background
-from faithguard.errors import describe
+from faithguard.errors import ConfigError, describe
 from faithguard.policy import Policy, decide, resolve
 from faithguard.scorer import Scorer, default_scorer
 from faithguard.sinks import AnySink, LogSink, Sink
@@ -24,6 +25,10 @@ from faithguard.types import Attempt, Decision, Exchange, Record, Report
 __all__ = ["Outbox", "Watch", "never_raise"]
 
 log = logging.getLogger("faithguard")
+_FILE = (
+    "to write records to a file, pass sinks=[JsonlSink('answers.jsonl')] (from faithguard.sinks)"
+)
+_SINKS = "pass a list of objects with a `write` method or of functions of a record"
 P = ParamSpec("P")
 
 
@@ -34,11 +39,19 @@ class Outbox:
         sinks: Objects with a `write` method, or functions of a record; one log line for each
             record by default.
         capacity: Records that may wait.
+
+    Raises:
+        ConfigError: If `sinks` is no list of sinks.
     """
 
     def __init__(self, sinks: Sequence[AnySink] | None = None, *, capacity: int = 1_000) -> None:
-        self._sinks: tuple[AnySink, ...] = (LogSink(),) if sinks is None else tuple(sinks)
+        self._sinks: tuple[AnySink, ...] = (LogSink(),) if sinks is None else _checked(sinks)
         self.queue = Background(capacity)
+
+    def tell(self, record: Record) -> None:
+        """Queue a record that is there already; without sinks there is nobody to tell."""
+        if self._sinks:
+            self.submit(lambda: record)
 
     def submit(self, make: Callable[[], Record]) -> bool:
         """Queue the making and the writing of a record; return whether there was room."""
@@ -53,6 +66,26 @@ class Outbox:
                     sink(record)
             except Exception as error:
                 log.warning("faithguard: %s in sink %s", describe(error), _name(sink))
+
+
+def _checked(sinks: object) -> tuple[AnySink, ...]:
+    """Refuse at once what would only fail, in the log, at each record."""
+    kind = type(sinks).__name__
+    if isinstance(sinks, str | os.PathLike):
+        raise ConfigError(f"`sinks` is of type {kind}: {_FILE}")
+    if isinstance(sinks, Sink) or callable(sinks):
+        raise ConfigError(f"`sinks` is of type {kind}, one sink: put it into a list, sinks=[...]")
+    if not isinstance(sinks, Sequence) or isinstance(sinks, bytes):
+        raise ConfigError(f"`sinks` is of type {kind}: {_SINKS}, or [] for none")
+    for number, sink in enumerate(cast("Sequence[object]", sinks)):
+        kind = type(sink).__name__
+        if isinstance(sink, str | os.PathLike):
+            raise ConfigError(f"`sinks[{number}]` is of type {kind}: {_FILE}")
+        if not isinstance(sink, Sink) and not callable(sink):
+            raise ConfigError(f"`sinks[{number}]` is of type {kind}: {_SINKS}")
+        if isinstance(sink, type) and hasattr(cast(Any, sink), "write"):
+            raise ConfigError(f"`sinks[{number}]` is a class: pass an instance of it")
+    return tuple(cast("Sequence[AnySink]", sinks))
 
 
 def _name(sink: AnySink) -> str:
@@ -70,7 +103,7 @@ class Watch:
         capacity: Exchanges that may wait.
 
     Raises:
-        ConfigError: If the domain is unknown.
+        ConfigError: If the domain is unknown, or `sinks` is no list of sinks.
     """
 
     def __init__(

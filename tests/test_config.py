@@ -173,7 +173,6 @@ def test_an_empty_file_changes_nothing(write: Write) -> None:
         ("[domains.legal]\nsafe = nan\n", ["`safe` = nan"]),
         ("[domains.legal]\nsafe = 98\n", ["`safe` = 98", "from 0 to 1"]),
         ("[domains.legal]\nsafe = 2020-01-01\n", ["`safe`", "[domains.legal]"]),
-        ("[domains.legal]\nsafe = 0.8\n", ["`warning` 0.85", "`safe` 0.8", "[domains.legal]"]),
         ("[domains.legal]\non_fail = 'shout'\n", ["`on_fail` = 'shout'", "'repair'"]),
         (
             "[domains.museum]\nsafe = 0.9\n",
@@ -410,6 +409,22 @@ def test_a_file_from_outside_never_loosens(table: str, words: list[str], write: 
 
     refused("named by FAITHGUARD_POLICY", "may only tighten", *words, POLICY=str(file))
     found(None, file)
+
+
+def test_a_threshold_below_the_other_is_told_as_what_it_is(write: Write) -> None:
+    """A `safe` under the domain's `warning` loosens: nobody is told to lower `warning` as well."""
+    file = write("[domains.legal]\nsafe = 0.8\n")
+
+    for message in (
+        refused("`safe` = 0.5 from FAITHGUARD_SAFE would loosen", "has 0.85", SAFE="0.5"),
+        refused("`warning` = 0.5 from FAITHGUARD_WARNING would loosen", WARNING="0.5"),
+        refused("`safe` = 0.3", "would loosen", SAFE="0.3", WARNING="0.4"),
+        refused("`safe` = 0.8 from [domains.legal]", "would loosen 'legal'", POLICY=str(file)),
+    ):
+        assert "may only tighten" in message
+        assert "above" not in message
+    # code may loosen, and is told that both belong together
+    refused("`warning` 0.85", "above `safe` 0.8", "set both", name="legal", file=file)
 
 
 def test_no_loosening_through_two_files(write: Write) -> None:

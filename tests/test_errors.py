@@ -20,12 +20,13 @@ from faithguard.errors import (
     MissingExtraError,
     UnfaithfulAnswerError,
     VerifierError,
+    describe,
     require,
 )
 from faithguard.policy import Policy, decide
 from faithguard.scorer import Scorer
 from faithguard.testing import TableVerifier
-from faithguard.types import Exchange, Passage
+from faithguard.types import Exchange, Passage, Record
 
 ANSWER = "The weir has three gates. The gates are painted crimson. Eels pass them at night."
 
@@ -86,10 +87,32 @@ def test_a_block_survives_pickle_and_copy() -> None:
     """A worker process can raise it to its parent with report and decision."""
     error = block()
 
-    for twin in (pickle.loads(pickle.dumps(error)), copy.copy(error)):  # noqa: S301 - our bytes
-        assert type(twin) is UnfaithfulAnswerError
-        assert (twin.decision, twin.report) == (error.decision, error.report)
-        assert str(twin) == str(error)
+    record = Record(exchange=error.report.exchange, report=error.report, decision=error.decision)
+    told = UnfaithfulAnswerError(error.decision, error.report, record)
+
+    for one in (error, told):
+        for twin in (pickle.loads(pickle.dumps(one)), copy.copy(one)):  # noqa: S301 - our bytes
+            assert type(twin) is UnfaithfulAnswerError
+            assert (twin.decision, twin.report) == (error.decision, error.report)
+            assert twin.record == one.record
+            assert (str(twin), repr(twin)) == (str(error), repr(error))
+
+
+def test_a_foreign_error_is_described_by_kind_and_place() -> None:
+    """A developer finds the line; the text, which may quote an answer, stays out."""
+
+    def inner() -> None:
+        raise ValueError(ANSWER)
+
+    try:
+        inner()
+    except ValueError as error:
+        described = describe(error)
+
+    line = inner.__code__.co_firstlineno + 1
+    assert described == f"ValueError at test_errors.py:{line}"
+    assert describe(ValueError(ANSWER)) == "ValueError"
+    assert describe(ConfigError("ours")) == "ConfigError: ours"
 
 
 def test_a_missing_extra_says_what_to_type() -> None:

@@ -107,6 +107,18 @@ def test_bad_context_is_an_error_that_names_its_type(context: Any) -> None:
         asyncio.run(async_check("x", context))
 
 
+def test_a_message_as_the_answer_is_refused_with_the_remedy() -> None:
+    """What `model.invoke` returns holds its text under a name, and the error says which."""
+
+    class Message:
+        text = "The ferry is blue."
+
+    for run in (sync_check, lambda *args: asyncio.run(async_check(*args))):
+        with pytest.raises(CaptureError, match=r"of type Message: pass answer\.text") as caught:
+            run(Message(), CONTEXT)
+        assert "ferry" not in str(caught.value)
+
+
 @pytest.mark.parametrize("answer", [None, 4, b"bytes", ["a"], {"answer": "a"}])
 def test_an_answer_must_be_a_string(answer: Any) -> None:
     """A message object, or the whole result of a chain, is not silently turned into text."""

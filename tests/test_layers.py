@@ -44,12 +44,12 @@ LAYERS: dict[str, int] = {
 }
 """What a part may be imported by: only what stands higher, or is of the same part."""
 
-SAME_HEIGHT = {("errors", "types")}
+SAME_HEIGHT = {("types", "errors")}
 """Who may import a neighbour of its own height."""
 
-LATE = {("types", "policy"), ("types", "_render")}
-"""Upward imports, allowed only inside a function or for a type checker: a report decides and
-shows itself by code that lies above it."""
+LATE = {("types", "policy"), ("types", "_render"), ("errors", "types")}
+"""Imports that do not point down, allowed only inside a function or for a type checker: a report
+decides and shows itself by code that lies above it, and an error carries a report."""
 
 FRAMEWORKS = ("langchain", "langgraph", "llama_index", "openai", "faithguard_")
 """What the core never imports, by the start of a name."""

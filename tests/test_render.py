@@ -267,7 +267,11 @@ def test_every_verdict_has_a_sign_and_a_word() -> None:
         assert verdict in shown
     assert "! conflicting" in shown
     assert "– not checked" in shown
-    assert "[–6] not checked (courtesy)" in printed(made(), width=60)
+
+    listed = printed(made(), width=60)
+    for verdict in ("supported", "contradicted: apples", "not mentioned", "failed: no verdict"):
+        assert f"\n     {verdict}" in listed
+    assert "\n     not checked (courtesy)\n" in listed
 
 
 def test_a_terminal_gets_colour_and_no_color_takes_it_away(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -511,13 +515,48 @@ def test_ascii_fallbacks_stay_readable() -> None:
     assert r'"\xd6l" - 4... \u4e2d' in printed(report, encoding="ascii")
 
 
-def test_forty_columns_are_enough() -> None:
-    """In a narrow terminal claims are listed instead of tabulated, within the width."""
-    shown = printed(made(), width=40)
+@pytest.mark.parametrize("width", [40, 80, 95])
+def test_a_narrow_terminal_gets_a_list(width: int) -> None:
+    """Where a table would have three words to a line, claims are listed, within the width."""
+    shown = printed(made(), width=width)
 
-    assert max(map(len, shown.splitlines())) <= 40
-    assert "[✗2] contradicted" in shown
+    assert max(map(len, shown.splitlines())) <= width
+    assert "\n[✗2] It grows pears\n     contradicted: apples" in shown
     assert "evidence" not in shown
+
+
+def test_a_wide_terminal_gets_a_table() -> None:
+    """From 96 columns on there is room for five columns."""
+    assert re.search(r"# +verdict +claim +why +evidence", printed(made(), width=96))
+
+
+def test_a_list_is_compact() -> None:
+    """At 80 columns: sign and claim, then why, cause and each quote, a line each."""
+    shown = printed(made(CLAIMS[:2]), width=80)
+
+    assert shown[shown.index("[✓1] The Marlow orchard was planted in 1962.\n") :] == (
+        "[✓1] The Marlow orchard was planted in 1962.\n"
+        "     supported\n"
+        "     “Planted in 1962” (passage 1, orchard.md)\n"
+        "[✗2] It grows pears\n"
+        "     contradicted: apples are not pears\n"
+        "     cause: generation (the model went against or beyond what it saw)\n"
+        "     “apples only” (passage 1, orchard.md)\n"
+        "\n"
+        "claims sentences@1 · verifier rules@3 · 1 model call · 0.25 s\n"
+    )
+
+
+def test_a_decision_that_did_not_pass_is_shown_like_any_other() -> None:
+    """A block is false in a condition, and grades and is told all the same."""
+    report = made(CLAIMS[:2])
+    stream = io.StringIO()
+
+    Console(file=stream, width=100).print(*terminal(report, report.decide("medical")))
+
+    assert "block for medical" in stream.getvalue().splitlines()[0]
+    assert "not passed: " in stream.getvalue()
+    assert "block for customer_support" in Reader(html(report)).text
 
 
 # Wiring

@@ -6,6 +6,7 @@ import copy
 import dataclasses
 import json
 import pickle
+import traceback
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any, get_args
 
@@ -14,6 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from faithguard import types
+from faithguard.errors import CaptureError
+from faithguard.policy import Policy
 from faithguard.testing import example_record
 from faithguard.types import (
     Action,
@@ -338,13 +341,49 @@ def test_only_facts_count_and_failed_ones_are_unsupported() -> None:
 
 
 def test_json_of_another_kind_is_refused() -> None:
-    """A passage is not a report, and half a line is neither."""
-    from pydantic import ValidationError
+    """A passage is not a report, and half a line is neither: one short line says so."""
+    half = example_record().report.to_json()[:-9]
+    for text in ("{}", "", "[]", "null", "junk", "\ud800", to_json(Passage(text="x")), half):
+        with pytest.raises(CaptureError, match=r"^not the JSON of a Report: \d+ prob") as caught:
+            Report.from_json(text)
+        assert len(str(caught.value)) < 200
+        assert "\n" not in str(caught.value)
+    with pytest.raises(CaptureError, match="of a Report: 10 problems, first at outcome: Field req"):
+        Report.from_json("{}")
+    with pytest.raises(CaptureError, match="of an Exchange"):
+        from_json(Exchange, "{}")
 
-    with pytest.raises(ValidationError):
-        from_json(Report, to_json(Passage(text="x")))
-    with pytest.raises(ValidationError):
-        Report.from_json(example_record().report.to_json()[:-9])
+
+def test_what_is_said_of_bad_json_holds_none_of_its_text() -> None:
+    """A message ends up in logs: neither values nor keys of a broken report are shown."""
+    stored = json.loads(example_record().report.to_json())
+    secret = "SECRET"  # noqa: S105 - it stands for words of an answer
+    for place in (
+        {"outcome": secret},
+        {secret: secret, "score": secret},
+        {"versions": {secret: [secret]}},
+        {"usage": {"calls": secret}},
+        {"exchange": {**stored["exchange"], "timings": {secret: secret}}},
+        {"claims": [{**stored["claims"][0], "p_supported": secret, secret: 1}]},
+    ):
+        with pytest.raises(CaptureError) as caught:
+            Report.from_json(json.dumps({**stored, **place}))
+        error = caught.value
+        assert secret not in f"{error!r} {''.join(traceback.format_exception(error))}"
+    with pytest.raises(CaptureError) as caught:
+        Report.from_json(f'{{"answer": {secret}')
+    assert secret not in str(caught.value)
+
+
+def test_a_decision_is_true_only_if_the_answer_passed() -> None:
+    """`if report.decide(...): deliver()` delivers what passed, flagged or not, and nothing else."""
+    report = example_record().report
+    passed = report.decide(Policy(domain="museum", safe=0.5, warning=0.1))
+
+    assert passed
+    assert not report.decide("medical")
+    assert dataclasses.replace(passed, action="flag")
+    assert not dataclasses.replace(passed, passed=False)
 
 
 def test_json_uses_the_names_of_the_fields() -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import logging
+import re
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from faithguard import ConfigError, Policy, Record, Scorer, VerifierError
 from faithguard.config import VARIABLES
+from faithguard.sinks import LogSink
 from faithguard.testing import TableVerifier
 from faithguard.types import Exchange, Passage
 from faithguard.watch import Outbox, Watch, never_raise
@@ -152,7 +155,7 @@ def test_a_watcher_flags_and_never_claims_to_have_blocked() -> None:
 def test_a_sink_that_raises_reaches_neither_host_nor_other_sinks(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """The kind of the error and the sink are logged, no text of the answer."""
+    """The kind of the error, its place and the sink are logged, no text of the answer."""
 
     class Broken:
         def write(self, record: Record) -> None:
@@ -168,10 +171,40 @@ def test_a_sink_that_raises_reaches_neither_host_nor_other_sinks(
         assert watch.wait(PATIENCE)
 
     assert len(kept) == 1
-    assert "ValueError in sink Broken" in caplog.text
-    assert "OSError in sink" in caplog.text
+    assert re.search(r"ValueError at test_watch\.py:\d+ in sink Broken", caplog.text)
+    assert re.search(r"OSError at test_watch\.py:\d+ in sink", caplog.text)
     assert "broken" in caplog.text
     assert "gates" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("sinks", "words"),
+    [
+        ("answers.jsonl", ["`sinks` is of type str", "JsonlSink('answers.jsonl')"]),
+        (Path("answers.jsonl"), ["Path", "JsonlSink('answers.jsonl')"]),
+        (["answers.jsonl"], ["`sinks[0]` is of type str", "JsonlSink('answers.jsonl')"]),
+        ([print, 5], ["`sinks[1]` is of type int", "`write`"]),
+        ([None], ["`sinks[0]` is of type NoneType", "functions of a record"]),
+        (5, ["`sinks` is of type int", "list"]),
+        (b"x", ["`sinks` is of type bytes", "list"]),
+        ({"a": print}, ["`sinks` is of type dict", "list"]),
+        (print, ["builtin_function_or_method, one sink", "sinks=[...]"]),
+        (LogSink(), ["LogSink, one sink", "sinks=[...]"]),
+        (Kept(), ["Kept, one sink"]),
+        ([LogSink], ["`sinks[0]` is a class", "an instance"]),
+    ],
+)
+@pytest.mark.parametrize(
+    "make", [Outbox, lambda sinks: Watch(sinks=sinks)], ids=["outbox", "watch"]
+)
+def test_sinks_that_cannot_be_used_are_an_error_at_once(
+    make: Any, sinks: Any, words: list[str]
+) -> None:
+    """Not at each record, in the log: the message names the type and what to pass instead."""
+    with pytest.raises(ConfigError) as caught:
+        make(sinks)
+    for word in words:
+        assert word in str(caught.value)
 
 
 def test_a_sink_that_hangs_does_not_hold_the_host() -> None:
@@ -258,7 +291,7 @@ def test_an_outbox_says_whether_there_was_room() -> None:
     assert (box.queue.submitted, box.queue.done, box.queue.dropped) == (3, 2, 1)
 
 
-def test_never_raise_logs_the_kind_only(caplog: pytest.LogCaptureFixture) -> None:
+def test_never_raise_logs_kind_and_place_only(caplog: pytest.LogCaptureFixture) -> None:
     """A handler's fault does not reach the host, its text not the log; exits pass through."""
 
     class Handler:
@@ -270,8 +303,7 @@ def test_never_raise_logs_the_kind_only(caplog: pytest.LogCaptureFixture) -> Non
     with caplog.at_level(logging.WARNING):
         Handler().on_end(ValueError("The lock has two gates."))
 
-    assert "ValueError in" in caplog.text
-    assert "on_end" in caplog.text
+    assert re.search(r"ValueError at test_watch\.py:\d+ in \S+on_end", caplog.text)
     assert "gates" not in caplog.text
     with pytest.raises(KeyboardInterrupt):
         Handler().on_end(KeyboardInterrupt())

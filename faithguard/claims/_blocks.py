@@ -15,6 +15,8 @@ from typing import Literal
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from faithguard.claims._fences import is_prose, read_lines
+from faithguard.claims._kinds import states
 from faithguard.types import Span
 
 _NEWLINE = re.compile(r"\r\n?|\n")
@@ -23,6 +25,10 @@ _CELL = re.compile(r"(?<!\\)\|")
 # A number this large before a stop is a year or an amount, not the place in a list.
 _LARGEST_PLACE = 99
 _SHORT_LINE = 60
+_MOST_NESTED = 3
+"""Fences in fences."""
+_SHORTEST_RULE = 3
+"""Marks under a title."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,11 +62,11 @@ _PARSER = _markdown()
 
 def blocks(answer: str) -> list[Block]:
     """Return the blocks of an answer; no line with a letter or digit is left out."""
-    return _blocks(answer, nested=False)
+    return _blocks(answer, depth=0)
 
 
-def _blocks(answer: str, *, nested: bool) -> list[Block]:
-    reader = _Reader(answer, nested=nested)
+def _blocks(answer: str, *, depth: int) -> list[Block]:
+    reader = _Reader(answer, nesting=depth)
     reader.read(_PARSER.parse(answer))
     return sorted(reader.found, key=lambda block: block.start)
 
@@ -78,9 +84,9 @@ def cells(row: str) -> list[str]:
 class _Reader:
     """Walk over block tokens, and keep the blocks found and the lines that they cover."""
 
-    def __init__(self, answer: str, *, nested: bool) -> None:
+    def __init__(self, answer: str, *, nesting: int) -> None:
         self.answer = answer
-        self.nested = nested
+        self.nesting = nesting
         self.found: list[Block] = []
         self.covered: set[int] = set()
         self.depth, self.item, self.heading, self.number = 0, False, False, ""
@@ -106,13 +112,20 @@ class _Reader:
             elif token.type == "list_item_close":
                 self.item, self.number = False, ""
             elif token.type in ("heading_open", "heading_close"):
-                self.heading = token.type == "heading_open"
+                self.heading = token.type == "heading_open" and not self._stray(token)
             elif token.type == "fence":
                 self._fence(token)
             elif token.type == "inline":
                 self._inline(token)
             at += 1
         self._rest()
+
+    def _stray(self, token: Token) -> bool:
+        """Say whether the line under a "title" is only a stray dash: an empty item of a list."""
+        if token.markup not in ("-", "=") or token.map is None:
+            return False
+        start, end = self.lines[token.map[1] - 1]
+        return self.answer[start:end].count(token.markup) < _SHORTEST_RULE
 
     def _kept_number(self, tokens: Sequence[Token], at: int) -> str:
         """Return the number of an item if it is a word of the answer: "1989. It fell."."""
@@ -200,13 +213,25 @@ class _Reader:
         self.covered.update(range(first, last))
         start = self.lines[first][0]
         self.found.append(Block(kind="code", start=start, text="", depth=self.depth))
-        if token.info.strip().lower() in ("markdown", "md") and not self.nested:
-            # Some models wrap their whole answer so.
-            offset = self.lines[min(first + 1, last - 1)][0]
-            inner = self.answer[offset : self.lines[last - 2 if closed else last - 1][1]]
-            self.found.extend(
-                replace(block, start=block.start + offset) for block in _blocks(inner, nested=True)
-            )
+        if is_prose(token.info):
+            at = self.answer.find(token.info.strip(), start)
+            self._nest(at, at + len(token.info.strip()))
+        inner = range(first + 1, last - 1 if closed else last)
+        if not inner or self.nesting >= _MOST_NESTED:
+            return
+        if token.info.strip().lower() in ("markdown", "md"):  # some models wrap their answer so
+            self._nest(self.lines[inner[0]][0], self.lines[inner[-1]][1])
+            return
+        lines = [self.answer[slice(*self.lines[line])] for line in inner]
+        for low, high in read_lines(lines, token.info):
+            self._nest(self.lines[inner[low]][0], self.lines[inner[high - 1]][1])
+
+    def _nest(self, start: int, end: int) -> None:
+        """Take in the blocks of a part of the answer that is read on its own."""
+        self.found.extend(
+            replace(block, start=block.start + start)
+            for block in _blocks(self.answer[start:end], depth=self.nesting + 1)
+        )
 
     def _table(self, tokens: Sequence[Token], at: int) -> int:
         """Take in a table's rows; return the index of its last token."""
@@ -219,9 +244,22 @@ class _Reader:
             if tokens[at].type == "tr_open":
                 rows.append((tokens[at].map or [0])[0])
             at += 1
+        if rows[1:]:
+            self._header(self.lines[first])
         for line in rows[1:] or rows:
             self._row(line, header if rows[1:] else ())
         return at
+
+    def _header(self, line: Span) -> None:
+        """Take in headers that state something: "The fee is 90 EUR"."""
+        at, end = line
+        for cell in cells(self.answer[at:end].lstrip(" \t>")):
+            at = self.answer.find(cell, at, end)
+            if at < 0:
+                return
+            if states(cell):
+                self.found.append(Block(kind="row", start=at, text=cell, depth=self.depth))
+            at += len(cell)
 
     def _row(self, line: int, header: tuple[str, ...]) -> None:
         start, end = self.lines[line]

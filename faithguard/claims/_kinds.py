@@ -16,15 +16,22 @@ from faithguard.claims._phrases import (
     ABSENCE,
     ABSTENTION,
     ACTION,
+    ASKED_ELSEWHERE,
+    ASKED_WORD,
     ASKING,
     COURTESY,
+    DENYING,
+    DENYING_VALUE,
     HEDGE,
     INTRODUCTION,
+    KNOWING,
     META,
     OPINION,
     QUIET_ABSENCE,
-    TAG_QUESTION,
+    TAG,
+    WANTING,
 )
+from faithguard.claims._verbs import has_verb, verb_at
 from faithguard.types import Kind
 
 # What follows these is said in full: the sentence is what the rest of it is.
@@ -34,7 +41,7 @@ _EDGE = "\\s.!。！…،,，、;:*_~|>।\"'—–\\-\u2600-\u27bf\ufe0f\u200d\
 _EDGES = re.compile(f"^[{_EDGE}¿¡]+|[{_EDGE}]+$")
 # "I would be happy to confirm that the fee is waived": more than a courtesy.
 _SAYS = re.compile(
-    r"^(?!.{0,20}\bhope\b).*\b(?:that|because|since|which)\b.*\b(?:is|are|was|were|has|have|will|"
+    r"^(?!.{0,20}\bhope\b).+\b(?:that|because|since|which)\b.*\b(?:is|are|was|were|has|have|will|"
     r"can|must|costs?)\b",
     re.IGNORECASE,
 )
@@ -45,9 +52,35 @@ _SAVE = re.compile(
 )
 _QUESTION = re.compile(r"[?？؟][\s!?？؟)\]\"'”’»」*_\W]*$")
 _LATIN = re.compile(r"[A-Za-z]")
-_STOP = re.compile(r"[,;:.!–—-]\s+")
-_CONDITION = re.compile(r"(?:if|when|once|before|wenn|falls|si|se|als)\b", re.IGNORECASE)
+_STOP = re.compile(
+    r"[,;:.!–—-]\s+|\s(?=(?:and|but|so) (?:is|are|do|does|did|would|will|can|could|should|shall|may|"
+    r"what|how|which|when|where|who)\b)",
+    re.IGNORECASE,
+)
+_CONDITION = re.compile(
+    r"(?:if|when|once|before|after|unless|wenn|falls|bevor|si|se|als|cuando|quando|quand)\b",
+    re.IGNORECASE,
+)
 _NUMBER = re.compile(r"\d")
+_FEWEST = 3
+"""Words that a statement has."""
+_GROUND = re.compile(
+    r"\b(?:because|since|given that|now that|considering|although|even though|, (?:which|who) "
+    r"(?:is|are|was|were|costs?|has|have))\b.*\d",
+    re.IGNORECASE | re.DOTALL,
+)
+_NUMBERED_ANY = re.compile(r"any \w+ (?!in\b|on\b|of\b|for\b|about\b)[a-z]+s .*\d", re.IGNORECASE)
+_PERSON = re.compile(r"\b(?:you|your|yours|i|me|my|we|us)\b", re.IGNORECASE)
+_SUBJECT = re.compile(
+    r"(?:and |but |so )?(?:the|these|those|they|he|she|there|all|every|each|no|its|their|his|her)\b",
+    re.IGNORECASE,
+)
+# What only leads to a question: "By the way, do you ...?".
+_OPENS = re.compile(
+    r"(?:by the way|in|on|at|for|to|with|regarding|about|concerning|as|of|from|just|so (?:that )?"
+    r"(?:i|we)|out of|apart from|besides|zu|zum|zur|para|pour|per|voor|om|um)\b",
+    re.IGNORECASE,
+)
 # A capital in the middle of an announcement: a name.
 _NAMED = re.compile(r"(?:here|below)\b.*\b(?!I\b|AI\b|FAQ)[A-Z]\w*", re.DOTALL)
 _NAME = re.compile(r"(?<=\w )(?!I\b)[A-Z]")
@@ -81,20 +114,81 @@ def kind_of(words: str) -> Kind:
     return _whole(bare) or "fact"
 
 
+def states(title: str) -> bool:
+    """Say whether a title says something rather than naming what comes under it."""
+    if len(title.split()) < _FEWEST or ASKING.match(title):
+        return False
+    return kind_of(title) == "fact" and has_verb(title)
+
+
 def _states(question: str) -> bool:
     """Say whether what ends like a question states something: "It costs 5 EUR, any questions?"."""
-    if TAG_QUESTION.search(question[:_END] + question[-_END:]):
+    if len(question) > _LONGEST or KNOWING.search(question):
         return True
-    if ASKING.match(question) or not _LATIN.search(question):
-        return False
-    stops = [stop.end() for stop in _STOP.finditer(question[:_LONGEST])]
-    asked = next((stop for stop in stops if ASKING.match(question[stop:])), None)
-    if asked is None and not stops:
-        return _NUMBER.search(question) is not None
-    head = question[: stops[-1] if asked is None else asked].rstrip(" ,;:.!–—-")
-    if len(head.split()) <= 2 or _CONDITION.match(head):
+    tag = TAG.search(question)
+    if tag is not None:
+        head = question[: tag.start()].rstrip()
+        inverted = ASKING.match(head) and not ASKED_WORD.match(head)
+        return _states(f"{head}?") if inverted else kind_of(head) == "fact"
+    figure = _NUMBER.search(question) is not None
+    if _denies(question, figure=figure):
+        return True
+    if not _LATIN.search(question):
+        return figure and ASKED_ELSEWHERE.search(question) is None
+    stops = [stop.end() for stop in _STOP.finditer(question)]
+    first = next((stop for stop in stops if ASKING.match(question[stop:])), None)
+    if ASKING.match(question):
+        if _GROUND.search(question):
+            return True
+        # "What you pay is 90 EUR, any questions?"
+        if first is None or not ASKED_WORD.match(question):
+            return _NUMBERED_ANY.match(question) is not None
+    if first is None and not stops:
+        return figure or _declares(question)
+    head = question[: stops[-1] if first is None else first].rstrip(" ,;:.!–—-")
+    if first is None and len(head.split()) <= 2 and not _NUMBER.search(head):
+        return _states(question[stops[-1] :])
+    return _tells(head)
+
+
+def _tells(head: str) -> bool:
+    """Say whether what stands before a question says something."""
+    figure = _NUMBER.search(head) is not None
+    if _CONDITION.match(head):
+        _, _, rest = head.partition(", ")
+        return bool(rest) and (has_verb(rest) or bool(_NUMBER.search(rest))) and _tells(rest)
+    if figure:
+        return kind_of(head) == "fact"
+    if len(head.split()) <= 2 or _OPENS.match(head) or ASKED_WORD.match(head):
         return False
     return kind_of(head) == "fact"
+
+
+def _denies(question: str, *, figure: bool) -> bool:
+    """Say whether a question holds that its answer is yes: "Isn't the fee 90 EUR?"."""
+    if WANTING.search(question):
+        return False
+    if figure and DENYING_VALUE.search(question):
+        return ASKED_WORD.match(question) is None
+    match = DENYING.match(question)
+    if match is None or figure:
+        return match is not None
+    if _PERSON.search(match["rest"]):
+        return False
+    words = match["rest"].rstrip("?？ ").split(None, 1)
+    if len(words) < 2 or words[0].lower() == "there":
+        return False
+    if words[0].lower() not in ("it", "this", "that", "they", "he", "she"):
+        return True
+    return kind_of(f"{words[0]} {match['aux']} {words[1]}") == "fact"
+
+
+def _declares(question: str) -> bool:
+    """Say whether a question without figures has the order of a statement."""
+    verb = verb_at(question)
+    if verb is None or not _SUBJECT.match(question) or _PERSON.search(question):
+        return False
+    return any(map(str.isalnum, question[verb.end() :]))
 
 
 def is_absence(words: str) -> bool:

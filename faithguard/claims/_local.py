@@ -13,8 +13,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from faithguard.claims._attribution import attribution_end, without_attribution
 from faithguard.claims._blocks import Block, blocks, cells
-from faithguard.claims._clauses import clauses
+from faithguard.claims._clauses import Clause, clauses
+from faithguard.claims._json import ANSWER_KEYS, leaves
 from faithguard.claims._kinds import is_absence, kind_of
 from faithguard.claims._plain import CITATION, has_words, words_of
 from faithguard.claims._sentences import Sentence, sentences
@@ -45,6 +47,13 @@ _OPEN_END = re.compile(
 _YES_NO = re.compile(
     r"(?:yes|no|yep|nope|ja|nein|s[ií]|oui|non|no|sim|n[aã]o|nee|evet|hayır|はい|いいえ|是的?|不是|否|"
     r"نعم|لا|हाँ|हां|नहीं|correct|true|false|indeed)",
+    re.IGNORECASE,
+)
+# "The answer is 50 EUR": the question says of what.
+_ANSWERED = re.compile(
+    r"(?:the|my|your) (?:(?:correct|final|short|right|exact) )?answer(?: to (?:your|the|this) "
+    r"question)?(?: is|:) |die antwort (?:lautet|ist):? |la respuesta es:? |la r[eé]ponse est:? |"
+    r"la risposta è:? |a resposta é:? |het antwoord is:? ",
     re.IGNORECASE,
 )
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -94,6 +103,8 @@ class _Found:
     kind: Kind
     fragment: bool = False
     """Whether it needs the question to say something."""
+    short: str = ""
+    """What then follows the question."""
 
 
 class LocalClaims:
@@ -110,7 +121,7 @@ class LocalClaims:
     def extract(self, answer: str, question: str | None = None) -> list[Claim]:
         """Return the claims of an answer, in its order."""
         answer = _SURROGATES.sub("\ufffd", answer)  # the sentence splitter takes UTF-8 only
-        found = [claim for unit in _led(list(_units(answer))) for claim in _claims(unit)]
+        found = _in_json(answer) or _in_text(answer)
         if not found and CITATION.fullmatch(answer.strip()):
             # Where nothing else is said, a number in brackets is no citation.
             start = len(answer) - len(answer.lstrip())
@@ -127,6 +138,25 @@ class LocalClaims:
     async def aextract(self, answer: str, question: str | None = None) -> list[Claim]:
         """Do the same without blocking the event loop."""
         return await asyncio.to_thread(self.extract, answer, question)
+
+
+def _in_text(answer: str) -> list[_Found]:
+    return [claim for unit in _led(list(_units(answer))) for claim in _claims(unit)]
+
+
+def _in_json(answer: str) -> list[_Found]:
+    """Return the claims of an answer that is JSON: its leaves, after their keys."""
+    found: list[_Found] = []
+    for leaf in leaves(answer) or ():
+        lead = [key for key in leaf.keys if has_words(key)]
+        bare = not lead or {key.lower().replace(" ", "_") for key in lead} <= ANSWER_KEYS
+        for one in _in_text(_SURROGATES.sub("\ufffd", leaf.text)):
+            text = ": ".join([*lead, one.text]) if one.kind == "fact" else one.text
+            start, end = leaf.places[one.start], leaf.places[one.end]
+            found.append(
+                replace(one, start=start, end=end, text=text, fragment=one.fragment and bare)
+            )
+    return found
 
 
 def _units(answer: str) -> Iterator[_Unit]:
@@ -236,7 +266,9 @@ def _is_title(unit: _Unit, following: _Unit | None) -> bool:
             return False
         if following is None and unit.index == 0:
             return False
-        return text.endswith(("?", "？")) or not (has_verb(text) or _AMOUNT.search(text))
+        if text.endswith(("?", "？")):
+            return kind_of(text) == "question"
+        return not (has_verb(text) or _AMOUNT.search(text))
     bold = unit.source.startswith(("**", "__")) and unit.source.rstrip(":").endswith(("**", "__"))
     if not bold or unit.item or following is None or following.index == unit.index:
         return False
@@ -256,8 +288,8 @@ def _claims(unit: _Unit) -> Iterator[_Found]:
         yield _Found(start=unit.start, end=unit.end, text=text, kind="fact")
         return
     whole = kind_of(unit.words)
-    pieces = clauses(unit.source, whole)
-    for clause in pieces:
+    pieces = _pieces(unit.source, whole)
+    for index, clause in enumerate(pieces):
         source = unit.source[clause.start : clause.end]
         if not has_words(source):
             continue
@@ -266,12 +298,30 @@ def _claims(unit: _Unit) -> Iterator[_Found]:
         if clause.subject:
             words = f"{words_of(clause.subject)} {words}"
         kind = whole if len(pieces) == 1 else kind_of(words)
-        verb = kind == "fact" and has_verb(words)
-        fragment = kind == "fact" and not unit.lead and not verb and _short(words)
+        short = ""
         if kind == "fact":
-            words = _lead_text(unit, words, statement=verb)
+            words = words if index else without_attribution(words)
+            answered = None if unit.lead else _ANSWERED.match(words)
+            short = words[answered.end() :] if answered else words
+            short = short if not has_verb(short) and _short(short) else ""
+        fragment = kind == "fact" and not unit.lead and bool(short)
+        if kind == "fact":
+            words = _lead_text(unit, words, statement=has_verb(words))
         end = start + len(source.strip())
-        yield _Found(start=start, end=end, text=words, kind=kind, fragment=fragment)
+        yield _Found(
+            start=start, end=end, text=words, kind=kind, fragment=fragment, short=short or words
+        )
+
+
+def _pieces(source: str, kind: Kind) -> list[Clause]:
+    """Return the clauses of a sentence; "According to the context, " is part of its first."""
+    begin = attribution_end(source) if kind == "fact" else 0
+    if not begin:
+        return clauses(source, kind)
+    return [
+        replace(one, start=one.start + begin if number else 0, end=one.end + begin)
+        for number, one in enumerate(clauses(source[begin:], kind))
+    ]
 
 
 def row_text(source: str, header: tuple[str, ...]) -> str:
@@ -321,7 +371,7 @@ def _asked(found: list[_Found], question: str) -> list[_Found]:
         ]
     all_fragments = all(found[index].fragment for index in facts)
     return [
-        replace(one, text=f"{question} {one.text}")
+        replace(one, text=f"{question} {one.short or one.text}")
         if one.fragment and (all_fragments or index == facts[0])
         else one
         for index, one in enumerate(found)

@@ -556,27 +556,95 @@ INTRODUCTION: tuple[tuple[Kind, Phrases], ...] = (
 )
 """Openings after which the rest of the sentence tells what it is; their own kind if alone."""
 
-ASKING = re.compile(
-    r"^[\"'“‘(\[*_\s]*(?:¿|(?:who|whom|whose|what|when|where|why|how|which|is|are|am|was|were|do|does|"
-    r"did|can|could|will|would|shall|should|may|might|must|have|has|had|(?:is|are|was|were|do|does|"
+_WH = (
+    r"(?:who|whom|whose|what|when|where|why|how|which|wer|wem|wen|was|wann|wo|warum|wie|"
+    r"welche[rsmn]?|wieso|weshalb|woher|wohin|womit|qui|que|quoi|quand|où|pourquoi|comment|quels?|"
+    r"quelles?|combien|chi|che|cosa|quando|dove|perché|come|quale|quali|quanto|qué|quién|cuándo|"
+    r"dónde|cómo|cuál|cuánt[oa]s?|quem|onde|qual|quais|quantos?|wat|wanneer|waar|waarom|hoe|welke?)"
+)
+_AND = (
+    r"(?:(?:and|but|so|or|also|then|now|ok(?:ay)?|well|oh|great|sure|und|aber|oder|y|e|et|mais|ou|"
+    r"pero|ma|o|en|maar),? )?"
+)
+ASKING = Phrases(
+    rf"^[\"'“‘(\[*_\s]*{_AND}(?:¿|(?:{_WH}|(?:to|in|at|for|on|with|from|of|by|about|since|until|um|"
+    r"bis|seit|ab|zu|für|auf|mit|von|an|a|de|en|con|para|por|desde|hasta|à|pour|avec|dans|sur|di|"
+    rf"da|per|em|com|op|met|voor|van|tot) {_WH}|"
+    r"is|are|am|was|were|do|does|did|can|could|will|would|shall|should|may(?! \d)|might|must|have|"
+    r"has|had|(?:is|are|was|were|do|does|"
     r"did|can|could|would|should|have|has)n['’]t|wo?n['’]t|any|anything|anyone|need|want|shall|"
-    r"wer|was|wann|wo|warum|wie|welche[rsmn]?|wieso|weshalb|woher|wohin|womit|ist|sind|hat|haben|"
+    r"you (?:mean|want|would like)|you'd like|"
+    r"ist|sind|hat|haben|"
     r"habe|kann|können|könnte|möchten|möchtest|wollen|willst|soll|sollen|darf|dürfen|brauchen|"
     r"brauchst|gibt|benötigen|hilft|"
-    r"qui|que|quoi|quand|où|pourquoi|comment|quels?|quelles?|combien|est-ce|avez|voulez|souhaitez|"
-    r"puis-je|peux|pouvez|"
-    r"chi|che|cosa|quando|dove|perché|come|quale|quali|quanto|vuole|vuoi|posso|può|hai|avete|"
-    r"qué|quién|cuándo|dónde|cómo|cuál|cuánto|quieres?|desea|puedo|tienes?|"
-    r"quem|onde|qual|quais|você|quer|pode|deseja|"
-    r"wie|wat|wanneer|waar|waarom|hoe|welke?|zijn|heeft|heb|kan|kunt|wilt|wil)\b)",
-    re.IGNORECASE,
+    r"est-ce|avez|voulez|souhaitez|puis-je|peux|pouvez|"
+    r"vuole|vuoi|posso|può|hai|avete|"
+    r"quieres?|desea|puedo|tienes?|"
+    r"você|quer|pode|deseja|"
+    r"zijn|heeft|heb|kan|kunt|wilt|wil)\b)"
 )
 """How a question begins, in languages that put it first."""
 
-TAG_QUESTION = re.compile(
-    r", (?:right|correct|ok|okay|yes|(?:is|are|was|were|do|does|did|has|have|can|will)(?:n't)? "
-    r"(?:it|they|he|she|you|that|there)|isn't that so|no|oder|nicht wahr|verdad|n'est-ce pas|vero)"
-    r"\s?[?？]|^(?:did you know|wussten sie|sab[ií]as) (?:that )?|^(?:do you )?know that .*\d",
-    re.IGNORECASE,
+ASKED_WORD = Phrases(rf"^[\"'“‘(\[*_\s¿]*{_AND}{_WH}\b")
+"""A question that begins with what it asks for, or a statement: "When you book, it is free"."""
+
+ASKED_ELSEWHERE = Phrases(
+    r"[かの][?？]|[吗嗎呢么麼]|什|多少|几|幾|哪|谁|誰|怎|如何|何[?？時日年人度]|いつ|どこ|どの|どれ|どう|なに|だれ|"
+    r"いくら|なぜ|(?:^|\s)(?:هل|ما|ماذا|متى|كم|أين|كيف|من|لماذا|أي)\s|क्या|कौन|कब|कहाँ|कहां|कैसे|कितन|क्यों|"
+    r"(?:^|\s)(?:кто|что|где|когда|как|сколько|как\w{2,3}|почему|ли|хотите|можно)\s"
 )
-"""Statements that end with a question mark."""
+"""What tells a question in scripts of their own."""
+
+KNOWING = Phrases(
+    r"^[\"'“‘(*_\s¿]*(?:(?:and|but|so),? )?(?:"
+    r"(?:did|didn['’]t) you (?:already )?(?:know|reali[sz]e|hear|notice)(?: that)?|"
+    r"(?:do you |don['’]t you )?(?:know|reali[sz]e|remember) that|"
+    r"don['’]t you (?:think|know|agree|remember|reali[sz]e|believe)(?: that)?|"
+    r"(?:are|were|aren['’]t|weren['’]t) you aware(?: that)?|have(?:n['’]t)? you (?:heard|noticed) that|"
+    r"(?:isn['’]t it|is it not) (?:true|the case|so|a fact|correct|right) that|"
+    r"wouldn['’]t you (?:say|agree)(?: that)?|(?:does|would) it surprise you that|who knew that|"
+    r"(?:wussten sie|wusstest du|wusstet ihr|wissen sie|weißt du|ist ihnen bekannt|ist dir bekannt)"
+    r"(?: schon| eigentlich)?,? dass|"
+    r"sab[ií]as? (?:usted |tú )?que|sab[ií]an que|no sab[ií]as? que|"
+    r"(?:le )?saviez[- ]vous que|savais[- ]tu que|(?:vous )?savez(?:-vous)? que|"
+    r"(?:lo )?sapev[ia](?:te)? che|(?:lo )?sai che|(?:você |tu )?sabia que|"
+    r"(?:wist|weet) (?:je|u) dat)(?: |(?<=que)['’]| ?qu['’])(?!(?:if|whether|of|about|any|who|what|"
+    r"when|where|why|how|which)\b)(?=\S+ \S)|"
+    r"^(?:saviez[- ]vous|savais[- ]tu) qu['’]|(?:biliyor muydun\w*|ご存[知じ]|知って(?:い)?ま|你知道|您知道|"
+    r"هل تعلم أن|क्या आप जानते).*\d|\d.*(?:biliyor muydun|ご存[知じ]|知って(?:い)?ま)"
+)
+"""Questions that state what they ask about: "Did you know that it is free?"."""
+
+TAG = Phrases(
+    r"(?:,|;|…|\.\.\.|\s[–—-]|[，、،])\s*(?:right|correct|ok|okay|yes|yeah|agreed|"
+    r"(?:is|are|was|were|do|does|did|has|have|can|will)(?:n['’]t)? (?:it|they|he|she|you|that|there)|"
+    r"wo?n['’]t (?:it|they|he|she|you|that|there)|isn['’]t that (?:so|right)|innit|no|oder(?: nicht)?|"
+    r"nicht wahr|richtig|stimmt['’]?s|gell|ne|ja|verdad|cierto|vale|correcto|no es así|n['’]est-ce pas|"
+    r"non|d['’]accord|pas vrai|vero|giusto|no è vero|certo|não é|né|certo|correto|tá|toch|nietwaar|"
+    r"hè|değil mi|tamam mı|对吗|对吧|是吧|是吗|不是吗|對嗎|對吧|好吗|أليس كذلك|صحيح|है ना|ठीक है|верно|"
+    r"не так ли|правда|да)\s?[?？؟!][\W_]*$|(?:ですよね|でしょう|ですね|だよね)[?？][\W_]*$|"
+    r"\s(?:değil mi|है ना|nicht wahr|n['’]est-ce pas)\s?[?？][\W_]*$"
+)
+"""What makes a statement end with a question mark."""
+
+DENYING = Phrases(
+    r"^[\"'“‘(*_\s]*(?:(?:and|but|so|then),? )?(?P<aux>is|are|was|were|do|does|did|has|have|had|ca|could|"
+    r"wo|would|should|must)n['’]t (?P<rest>.*)"
+)
+"""A question that says that its answer is yes: "Isn't it free?"."""
+
+DENYING_VALUE = Phrases(
+    r"^[\"'“‘(*_\s¿]*(?:(?:is|are|was|were|do|does|did|has|have|had|can|will|would|should) .{1,200}?"
+    r"\bnot\b|(?:\w+ ){1,12}?nicht\b|(?:\w+ ){1,8}?kein\w*\b|no\b|non\b|n[aã]o\b|.{0,60}\bn['’]est|"
+    r".{0,60}\bne .{1,40}?\bpas\b|(?:\w+ ){1,12}?niet\b)|değil mi|ではありません|じゃな|ではない|ませんか|"
+    r"不是|难道|難道|أليس|नहीं"
+)
+"""The same in other words and languages, where a figure follows or goes before."""
+
+WANTING = Phrases(
+    r"\b(?:you|we|i) (?:not )?(?:also |really |rather |just )?(?:like|want|prefer|wish|love|care|mind)\b|"
+    r"\b(?:have|need) (?:any|more|other|help|anything)\b|"
+    r"\b(?:möcht\w*|woll\w*|willst|quier\w*|dese\w*|gustar\w*|voul\w*|souhait\w*|vuo\w*|vorr\w*|"
+    r"desider\w*|quer\w*|gostaria\w*|wil(?:t|len)?|istiyor\w*|istemez)\b|要不要|想不想|いかが"
+)
+"""An offer, also where it is denied: "Wouldn't you like more?"."""

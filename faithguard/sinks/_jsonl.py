@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+from faithguard.errors import ConfigError
 from faithguard.types import Record, from_json, to_json
 
 try:
@@ -23,11 +24,21 @@ class JsonlSink:
     A line is written whole or not at all, also with several processes on one file.
 
     Args:
-        path: The file; it is made when the first record comes.
+        path: The file; it is made when the first record comes, its folder must be there.
+
+    Raises:
+        ConfigError: If there is no such folder, or the path is one itself.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = Path(path)
+        if self._path.is_dir():
+            raise ConfigError(f"JsonlSink({str(path)!r}) is a folder: name a file in it")
+        if not self._path.parent.is_dir():
+            raise ConfigError(
+                f"JsonlSink({str(path)!r}): there is no folder {str(self._path.parent)!r}; make "
+                "it, or name another"
+            )
         self._lock = threading.Lock()  # one line at a time
 
     def write(self, record: Record) -> None:
@@ -45,7 +56,11 @@ class JsonlSink:
                 os.close(file)
 
     def read(self) -> Iterator[Record]:
-        """Yield the records of the file, in order."""
+        """Yield the records of the file, in order.
+
+        Raises:
+            CaptureError: If a line is no record.
+        """
         with self._path.open(encoding="ascii") as lines:
             for line in lines:
                 yield from_json(Record, line)

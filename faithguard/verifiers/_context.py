@@ -27,7 +27,11 @@ _MOST_SENTENCES = 3
 """A claim that needs more than three sentences of context is rarely one claim."""
 
 _MOST_CANDIDATES = 64
-_TABLE_RULE = re.compile(r"^\s*\|?[\s:|-]*-{3}[\s:|-]*$")
+_NOT_RULE = re.compile(r"[^\s:|-]")
+_CJK_STOP = re.compile("[。！？]+[」』”）]*")
+_COMMON = 512
+"""Sentences; a word that more of them hold finds no evidence where rarer ones can."""
+
 _LONGEST = 2_000
 """Characters; what has no stop for longer than this is cut at a space."""
 
@@ -105,23 +109,31 @@ class Context:
     def _index(self) -> dict[str, list[int]]:
         index: dict[str, list[int]] = defaultdict(list)
         for number, sentence in enumerate(self.sentences):
-            for key in set(sentence.terms.words):
+            for key in {*sentence.terms.words, *sentence.terms.hidden}:
                 index[key].append(number)
         return dict(index)
 
     @cached_property
-    def _valued(self) -> list[tuple[Value, list[int]]]:
-        """The different values of the context, each with the sentences that hold it."""
-        holders: dict[object, tuple[Value, list[int]]] = {}
+    def _valued(self) -> dict[object, list[tuple[Value, set[int]]]]:
+        """The different values of the context with the sentences that hold them, by mark."""
+        holders: dict[object, tuple[Value, set[int]]] = {}
         for number, sentence in enumerate(self.sentences):
-            for value in sentence.terms.values:
-                holders.setdefault(value.meaning, (value, []))[1].append(number)
-        return list(holders.values())
+            for value in sentence.terms.distinct:
+                holders.setdefault(value.meaning, (value, set()))[1].add(number)
+        index: dict[object, list[tuple[Value, set[int]]]] = defaultdict(list)
+        for entry in holders.values():
+            for mark in entry[0].marks:
+                index[mark].append(entry)
+        return index
 
     def holders(self, value: Value) -> frozenset[int]:
         """Return the numbers of the sentences that hold a value, however they write it."""
         return frozenset(
-            number for other, numbers in self._valued if value.agrees(other) for number in numbers
+            number
+            for mark in value.sought
+            for other, numbers in self._valued.get(mark, ())
+            if value.agrees(other)
+            for number in numbers
         )
 
     def weight(self, key: str) -> float:
@@ -138,7 +150,8 @@ class Context:
         if not whole:
             return Selection((), 0.0, 0.0, ())
         scores: dict[int, float] = defaultdict(float)
-        for weight, holders in needs.values():
+        rare = [need for need in needs.values() if len(need[1]) <= _COMMON]
+        for weight, holders in rare if any(h for _, h in rare) else needs.values():
             for number in holders:
                 scores[number] += weight
         order = [n for n, _ in sorted(scores.items(), key=lambda item: (-item[1], item[0]))]
@@ -146,7 +159,9 @@ class Context:
         return Selection(
             sentences=tuple(self.sentences[number] for number in chosen),
             coverage=sum(needs[name][0] for name in covered) / whole,
-            best=scores[chosen[0]] / whole if chosen else 0.0,
+            best=sum(w for w, holders in needs.values() if chosen[0] in holders) / whole
+            if chosen
+            else 0.0,
             missing=tuple(name for name in needs if name not in covered and name[0] != "\0"),
         )
 
@@ -189,7 +204,7 @@ class Context:
             # the name of a column is asserted by nobody unless the context has it too
             if key not in terms.labels or key in self._index
         }
-        for place, value in enumerate(terms.values):
+        for place, value in enumerate(terms.distinct):
             # a value is the part of a statement that is least often said by chance
             needs[f"\0{place}"] = (2.0, self.holders(value))
         return needs
@@ -230,24 +245,39 @@ def _sentences(number: int, text: str) -> Iterator[Sentence]:
     header = ""
     lines = list(_lines(text))
     for place, (start, line) in enumerate(lines):
-        if _TABLE_RULE.match(line) and "|" in line:
+        if _is_rule(line):
             continue
         following = lines[place + 1][1] if place + 1 < len(lines) else ""
         is_row = line.count("|") >= 2
-        if is_row and "|" in following and _TABLE_RULE.match(following):
+        if is_row and _is_rule(following):
             header = line
             continue
         header = header if is_row else ""
         if is_row:
             yield from _pieces(number, text, start, start + len(line), header)
             continue
-        for boundary in get_sentence_boundaries("en", line):
-            yield from _pieces(
-                number, text, start + boundary["start_index"], start + boundary["end_index"], ""
-            )
+        for at, part in _stops(line):
+            for boundary in get_sentence_boundaries("en", part):
+                begin, end = boundary["start_index"], boundary["end_index"]
+                yield from _pieces(number, text, start + at + begin, start + at + end, "")
 
 
 _SOFT_BREAK = re.compile(r"(?<![.!?:;。！？|])\n(?=[a-zà-ÿ])")
+
+
+def _is_rule(line: str) -> bool:
+    """Whether a line divides the header of a table from its rows."""
+    return "|" in line and "---" in line and not _NOT_RULE.search(line)
+
+
+def _stops(line: str) -> Iterator[tuple[int, str]]:
+    """Yield a line cut at stops that need no space; the splitter is slow on many of them."""
+    start = 0
+    for match in _CJK_STOP.finditer(line):
+        yield start, line[start : match.end()]
+        start = match.end()
+    if start < len(line):
+        yield start, line[start:]
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:

@@ -14,9 +14,9 @@ FUNCTION_WORDS = frozenset(
     her hers we us our ours you your yours i me my mine who whom whose which what when where why
     how is are was were be been being am do does did done doing has have had having will would
     shall should can could may might must and or but nor so if then than as of in on at to from
-    by for with about into onto over under between through during before after above below up
+    by for with about into onto over between through during since up
     down out off again further also too very just s t re ve ll d m one ones via per such own
-    same some any each other another both while because since until although though however
+    same some any each other another both although though however
     please get gets got let lets der das den dem des ein eine einen einem einer eines und
     oder aber ist sind war waren wird werden wurde wurden hat haben hatte er sie es wir ihr ihre
     seine sein mit von zu zum zur im in am an auf aus bei für um als wie auch dass sich nach vor

@@ -18,7 +18,7 @@ import Stemmer
 from faithguard.verifiers._function_words import FUNCTION_WORDS
 from faithguard.verifiers._values import Value, find_values
 
-__all__ = ["Terms", "analyse"]
+__all__ = ["VALUE", "Terms", "analyse"]
 
 _NEGATIONS = frozenset(
     """
@@ -54,6 +54,14 @@ _UNSPACED = re.compile(
 _CLAUSE_MARKS = frozenset(",;:.!?()–—、。，；")
 _CONTRACTED = re.compile(r"^(?:ca|wo|[a-z]+)n['’]t$")
 
+_ANSWERED_NO = re.compile(
+    r"[?？]\s*(?:no|nein|non|nee|não|いいえ|不|false|incorrect|wrong|falsch|faux|falso|untrue)[.!,。]?\s*$",
+    re.I,
+)
+
+VALUE = "\0"
+"""Stands for a value among keys."""
+
 _stemmers = local()
 
 
@@ -63,10 +71,12 @@ class Terms:
 
     Attributes:
         words: Keys of the content words in order, repeats kept.
-        negated: Keys that stand under a negation.
+        negated: Keys that stand under a negation; `VALUE` if a value does.
         values: Numbers, times, days and dates.
         names: Keys of capitalised words inside the sentence, acronyms and words with digits.
         labels: Keys that only name a column or a field ("Price: 9; Size: 5").
+        hidden: Keys of words that are part of a date or a day: "January" in "31 January".
+        sequence: Words and, as `VALUE`, values, in order.
         starts: For each of `words`, where it stands.
     """
 
@@ -75,14 +85,22 @@ class Terms:
     values: tuple[Value, ...]
     names: frozenset[str]
     labels: frozenset[str]
+    hidden: frozenset[str]
+    sequence: tuple[str, ...]
     starts: tuple[int, ...]
+
+    @property
+    def distinct(self) -> tuple[Value, ...]:
+        """The values that differ in meaning, in order."""
+        return tuple({value.meaning: value for value in reversed(self.values)}.values())[::-1]
 
 
 def _stem(word: str) -> str:
     stemmer: Stemmer.Stemmer | None = getattr(_stemmers, "english", None)
     if stemmer is None:  # a Stemmer is not thread-safe
         stemmer = _stemmers.english = Stemmer.Stemmer("english", 0)
-    return stemmer.stemWord(word)
+    # one pass leaves "container" and "containerization" apart
+    return stemmer.stemWord(stemmer.stemWord(word))
 
 
 def _key(word: str) -> str | None:
@@ -103,6 +121,8 @@ class _Token:
     keys: tuple[tuple[str, int], ...] = ()
     """Its keys, with their offsets in it."""
     negates: bool = False
+    negative: bool = False
+    """Whether it denies itself: "non-members"."""
     ends_scope: bool = False
     ends_sentence: bool = False
     named: bool = False
@@ -121,6 +141,7 @@ def _token(raw: str) -> _Token:
     return _Token(
         keys=tuple(_keys_of(raw)),
         negates=lower in _NEGATIONS or _CONTRACTED.match(lower) is not None,
+        negative=lower.startswith("non-"),
         ends_scope=lower in _SCOPE_ENDS,
         named=capitals > 1 or any(character.isdigit() for character in raw),
         capital=raw[0].isupper(),
@@ -130,45 +151,73 @@ def _token(raw: str) -> _Token:
 @lru_cache(maxsize=4_096)
 def analyse(text: str) -> Terms:
     """Return the terms of a sentence; linear in its length."""
-    values = tuple(find_values(text))
-    inside = _Spans(values)
-    words: list[str] = []
-    starts: list[int] = []
-    negated: set[str] = set()
-    names: set[str] = set()
-    under = False
-    first = True
-    for match in _WORD.finditer(text):
-        token, at = _token(match[0]), match.start()
-        if token.ends_scope:
-            under = False
-        if not token.word:
-            first = first or token.ends_sentence
-            continue
-        if token.negates:
-            under = under or _NO_NEGATION.match(text, at) is None
-            first = False
-            continue
-        if inside.holds(at):
-            continue
-        for key, offset in token.keys:
-            words.append(key)
-            starts.append(at + offset)
+    return _Reading(text).terms()
+
+
+class _Reading:
+    """A sentence, read word by word."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._values = tuple(find_values(text))
+        self._words: list[str] = []
+        self._starts: list[int] = []
+        self._sequence: list[str] = []
+        self._negated: set[str] = set()
+        self._names: set[str] = set()
+        self._hidden: set[str] = set()
+
+    def terms(self) -> Terms:
+        """Read the sentence."""
+        text = self._text
+        inside = _Spans(self._values)
+        # "Are dogs allowed? No." denies what it was asked
+        under = answers_no = _ANSWERED_NO.search(text) is not None
+        first = True
+        for match in _WORD.finditer(text):
+            token, at = _token(match[0]), match.start()
+            if token.ends_scope:
+                under = answers_no
+            if not token.word:
+                first = first or token.ends_sentence
+            elif token.negates:
+                under = under or _NO_NEGATION.match(text, at) is None
+                first = False
+            elif (value := inside.holding(at)) is not None:
+                self._take_value(value, token, new=inside.entered, under=under)
+            else:
+                self._take_word(token, at, first=first, under=under)
+                first = False
+        if not text.isascii() and _NEGATIVE_CHARACTERS.search(text):
+            self._negated.update(key for key in self._words if _UNSPACED.match(key))
+        return Terms(
+            words=tuple(self._words),
+            negated=frozenset(self._negated),
+            values=self._values,
+            names=frozenset(self._names),
+            labels=_labels(text) if text.count(": ") > 1 and "; " in text else frozenset(),
+            hidden=frozenset(self._hidden),
+            sequence=tuple(self._sequence),
+            starts=tuple(self._starts),
+        )
+
+    def _take_value(self, value: Value, token: _Token, *, new: bool, under: bool) -> None:
+        if value.family in ("date", "days"):
+            self._hidden.update(key for key, _ in token.keys)
+        if new:
+            self._sequence.append(VALUE)
             if under:
-                negated.add(key)
+                self._negated.add(VALUE)
+
+    def _take_word(self, token: _Token, at: int, *, first: bool, under: bool) -> None:
+        for key, offset in token.keys:
+            self._words.append(key)
+            self._sequence.append(key)
+            self._starts.append(at + offset)
+            if under or token.negative:
+                self._negated.add(key)
             if token.named or (token.capital and not first):
-                names.add(key)
-        first = False
-    if not text.isascii() and _NEGATIVE_CHARACTERS.search(text):
-        negated.update(key for key in words if _UNSPACED.match(key))
-    return Terms(
-        words=tuple(words),
-        negated=frozenset(negated),
-        values=values,
-        names=frozenset(names),
-        labels=_labels(text) if text.count(": ") > 1 and "; " in text else frozenset(),
-        starts=tuple(starts),
-    )
+                self._names.add(key)
 
 
 def _labels(text: str) -> frozenset[str]:
@@ -182,7 +231,8 @@ def _keys_of(raw: str) -> list[tuple[str, int]]:
         spaced = [(k, 0) for part in _UNSPACED.split(raw) if part and (k := _key(part))]
         return _unspaced_keys(raw) + spaced
     if "-" in raw or "/" in raw:
-        return [(k, 0) for part in re.split(r"[-/]", raw) if (k := _key(part))]
+        parts = re.split(r"[-/]", raw)
+        return [(k, 0) for part in parts if part.casefold() != "non" and (k := _key(part))]
     key = _key(raw)
     return [] if key is None else [(key, 0)]
 
@@ -206,13 +256,20 @@ def _pairs(text: str, at: int) -> list[tuple[str, int]]:
 
 
 class _Spans:
-    """Whether an offset lies in one of some sorted spans, asked in ascending order."""
+    """In which of some sorted values an offset lies, asked in ascending order."""
 
     def __init__(self, values: tuple[Value, ...]) -> None:
-        self._spans = [(value.start, value.end) for value in values]
+        self._values = values
         self._next = 0
+        self._last: Value | None = None
+        self.entered = False
+        """Whether the last offset that was asked for is the first one in its value."""
 
-    def holds(self, at: int) -> bool:
-        while self._next < len(self._spans) and self._spans[self._next][1] <= at:
+    def holding(self, at: int) -> Value | None:
+        while self._next < len(self._values) and self._values[self._next].end <= at:
             self._next += 1
-        return self._next < len(self._spans) and self._spans[self._next][0] <= at
+        value = self._values[self._next] if self._next < len(self._values) else None
+        if value is None or value.start > at:
+            return None
+        self.entered, self._last = value is not self._last, value
+        return value

@@ -60,6 +60,24 @@ class Value:
         kind = self.family, self.unit, self.approximate, self.counts, self.ranged
         return kind, self.readings, self.bare
 
+    @property
+    def marks(self) -> frozenset[object]:
+        """What it is found by among others: two values that agree share one of these."""
+        if self.family == "number":
+            near = {"about"} if self.approximate else {"number"}
+            return frozenset({*self._plain, *self._share, *near})
+        if self.family == "clock":
+            return frozenset(_hour(minutes) for minutes in self.readings)
+        return frozenset({self.family})
+
+    @property
+    def sought(self) -> frozenset[object]:
+        """The marks under which those that may agree with it are found."""
+        if self.family == "number":
+            others = {"number", "about"} if self.approximate else {"about"}
+            return frozenset({*self._plain, *self._share, *others})
+        return self.marks
+
     def agrees(self, other: Value) -> bool:
         """Say whether a text that holds `other` may say this value.
 
@@ -275,9 +293,14 @@ _CLOCK = re.compile(
     r"|\b(?P<named>noon|midday|midnight)\b",
     re.I,
 )
+_CLOCK_RANGE = re.compile(
+    r"(?<![\d.,:])(?P<h>\d{1,2})(?:[:.](?P<m>[0-5]\d))?\s*(?:to|-|–|—|and|until|till)\s*"
+    r"(?=\d{1,2}(?:[:.][0-5]\d)?\s*[ap]\.?\s?m\b)",
+    re.I,
+)
 _DATE = re.compile(
-    rf"(?<!\d)(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<mo1>{_MONTH})\b\.?,?(?:\s+(?P<y1>\d{{4}})\b)?"
-    rf"|\b(?P<mo2>{_MONTH})\b\.?\s+(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?!\d),?(?:\s+(?P<y2>\d{{4}})\b)?"
+    rf"(?<!\d)(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<mo1>{_MONTH})\b(?:\.?,?\s+(?P<y1>\d{{4}})\b)?"
+    rf"|\b(?P<mo2>{_MONTH})\b\.?\s+(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?!\d)(?:,?\s+(?P<y2>\d{{4}})\b)?"
     r"|(?<!\d)(?P<y3>\d{4})-(?P<mo3>\d{2})-(?P<d3>\d{2})(?!\d)",
     re.I,
 )
@@ -396,6 +419,12 @@ def _days(text: str) -> Iterator[Value]:
 
 
 def _clocks(text: str) -> Iterator[Value]:
+    for match in _CLOCK_RANGE.finditer(text):
+        hour, minute = int(match["h"]), int(match["m"] or 0)
+        if 1 <= hour <= 12:  # "5 to 7 pm", "9 to 5 pm": which half of the day is not said
+            morning = hour % 12 * 60 + minute
+            span = match.start("h"), match.end("m" if match["m"] else "h")
+            yield Value("clock", "", frozenset({morning, morning + 720}), *span, text[slice(*span)])
     for match in _CLOCK.finditer(text):
         readings = _minutes(match)
         if readings:

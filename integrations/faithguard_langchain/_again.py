@@ -22,7 +22,7 @@ from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from langchain_core.runnables.configurable import DynamicRunnable
 from langchain_core.tools import BaseTool
 
-from faithguard_langchain._tree import AnyRunnable, parts, replaced
+from faithguard_langchain._tree import AnyRunnable, replaced
 from faithguard_langchain._values import text_of
 
 __all__ = ["Memory", "has_model", "remembering"]
@@ -80,8 +80,14 @@ def has_model(chain: AnyRunnable) -> bool:
 
 def remembering(chain: AnyRunnable) -> AnyRunnable:
     """Return the chain with parts that remember."""
-    numbers = {id(part): number for number, part in enumerate(parts(chain))}
-    return replaced(chain, lambda p: _Remembering(p, numbers[id(p)]) if _unit(p) else None)
+    units: dict[int, _Remembering] = {}
+
+    def swap(part: AnyRunnable) -> AnyRunnable | None:
+        if not _unit(part):
+            return None
+        return units.setdefault(id(part), _Remembering(part, len(units)))
+
+    return replaced(chain, swap)
 
 
 class _Remembering(Runnable[Any, Any]):

@@ -22,7 +22,13 @@ __all__ = ["FaithfulnessCallback"]
 class FaithfulnessCallback(Capture):
     """Report which claims of a chain's answers its context does not support.
 
-        chain.invoke(question, config={"callbacks": [FaithfulnessCallback(domain="support")]})
+        watcher = FaithfulnessCallback(domain="support")
+        chain.invoke(question, config={"callbacks": [watcher]})
+        watcher.wait()
+        print(watcher.reports[-1])
+
+    It sees every way of calling, never raises into the chain, and checks off its path. An answer
+    is delivered whatever is found; to hold one back, wrap the chain: `guard`.
 
     One instance serves any number of runs, threads and tasks at once. A run may name a domain
     of its own: `config={"metadata": {"faithguard_domain": "medical"}}`.
@@ -38,7 +44,8 @@ class FaithfulnessCallback(Capture):
         on_fail: Only "flag": a callback cannot hold an answer back.
 
     Raises:
-        ConfigError: If the domain is unknown, or it is asked to block.
+        ConfigError: If the domain is unknown, `sinks` is no list of sinks, or it is asked to
+            block.
     """
 
     def __init__(

@@ -8,8 +8,10 @@ usage counters are not.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import logging
+from asyncio import CancelledError
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
@@ -42,12 +44,15 @@ from faithguard.types import Exchange
 from faithguard.watch import Outbox
 from faithguard_langchain._again import Memory, Remembers, has_model, remembering
 from faithguard_langchain._capture import Capture
+from faithguard_langchain._outputs import Output
 from faithguard_langchain._refuse import carries_text, is_global, listens_to_tokens, refuse
-from faithguard_langchain._values import answer_of, context_of, plain_input, with_answer
+from faithguard_langchain._values import context_of, plain_input
 
 __all__ = ["Guarded", "Reported", "guard"]
 
 log = logging.getLogger("faithguard")
+
+_ATTEMPTS = 2
 AnyRunnable = Runnable[Any, Any]
 In = TypeVar("In")
 Out = TypeVar("Out")
@@ -71,7 +76,7 @@ def guard(
     domain: str | Policy | None = None,
     on_fail: OnFail | None = None,
     fallback: str | Runnable[Any, Any] | None = None,
-    max_attempts: int = 2,
+    max_attempts: int | None = None,
     on_report: Callable[[Report], object] | None = None,
     sinks: Sequence[AnySink] | None = None,
     scorer: Scorer | None = None,
@@ -93,8 +98,8 @@ def guard(
             the claims that failed, then block; "flag": deliver, with the report. The policy's,
             which is "block" unless it says otherwise, if it is not given.
         fallback: What a blocked caller gets: a text in the place of the answer, or a Runnable
-            that is called with the chain's input; its output is not verified.
-        max_attempts: Answers to have written at most, with "regenerate".
+            that is called with the chain's input; its output is not verified. Not with "flag".
+        max_attempts: Answers to have written at most, 2 by default; only with "regenerate".
         on_report: Called with the report of each call's last attempt.
         sinks: Where records go; one log line for each call by default.
         scorer: The cascade; the local one by default.
@@ -133,7 +138,24 @@ class _Keys:
 
 
 class Guarded(Runnable[In, Out], Generic[In, Out]):
-    """A guarded chain; made by `guard`."""
+    """A guarded chain; made by `guard`.
+
+        safe_chain = guard(chain, domain="medical")
+        answer = safe_chain.invoke(question)
+        answer, record = safe_chain.with_report().invoke(question)
+
+    A Runnable that takes and returns what the chain does, by `invoke`, `stream`, `batch`, their
+    async twins and `astream_events`; a step of a larger chain like any other. An answer that does
+    not pass becomes what `on_fail` says: the fallback, an `UnfaithfulAnswerError` (a block; it
+    carries `decision`, `report` and `record`), or the answer, flagged. A message carries the
+    decision in `response_metadata["faithguard"]`. Records reach the sinks a little later: `wait`.
+
+    Attributes:
+        chain: What is guarded.
+        policy: What decides: its domain, thresholds and `on_fail`.
+        fallback: What a blocked caller gets.
+        max_attempts: Answers to have written at most, with "regenerate".
+    """
 
     def __init__(
         self,
@@ -141,24 +163,19 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
         *,
         policy: Policy,
         fallback: str | AnyRunnable | None,
-        max_attempts: int,
+        max_attempts: int | None,
         on_report: Callable[[Report], object] | None,
         outbox: Outbox,
         scorer: Scorer,
         keys: _Keys,
-        reporting: bool = False,
     ) -> None:
         if not isinstance(cast(object, chain), Runnable):
             raise ConfigError(
                 f"`chain` is of type {type(chain).__name__}: pass a Runnable; a function becomes "
                 "one by RunnableLambda(function)"
             )
-        if isinstance(max_attempts, bool) or max_attempts < 1:
-            raise ConfigError(f"`max_attempts` is {max_attempts!r}: it must be 1 or more")
-        if fallback is not None and not isinstance(cast(object, fallback), str | Runnable):
-            raise ConfigError(
-                f"`fallback` is of type {type(fallback).__name__}: pass a str or a Runnable"
-            )
+        _check_attempts(max_attempts, policy)
+        _check_fallback(fallback, policy)
         refuse(chain)
         again = policy.on_fail == "regenerate"
         if again and keys.feedback is None and not has_model(chain):
@@ -171,10 +188,10 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
         self.chain = chain
         self.policy = policy
         self.fallback = fallback
-        self.max_attempts = max_attempts
+        self.max_attempts = _ATTEMPTS if max_attempts is None else max_attempts
         self.keys = keys
         self.remembers = again and keys.feedback is None
-        self.reporting = reporting
+        self.reporting = False
         self._inner: Runnable[Any, Any] = remembering(chain) if self.remembers else chain
         self._on_report = on_report
         self._outbox = outbox
@@ -183,17 +200,14 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
 
     def with_report(self) -> Guarded[In, Any]:
         """Return the same guard, whose output is a `Reported`: what the caller gets, and why."""
-        return Guarded(
-            self.chain,
-            policy=self.policy,
-            fallback=self.fallback,
-            max_attempts=self.max_attempts,
-            on_report=self._on_report,
-            outbox=self._outbox,
-            scorer=self._scorer,
-            keys=self.keys,
-            reporting=True,
-        )
+        twin: Guarded[In, Any] = copy.copy(self)
+        twin.reporting = True
+        return twin
+
+    def __repr__(self) -> str:
+        shown = f"guard({type(self.chain).__name__}(...), domain={self.policy.domain!r}, "
+        report = ".with_report()" if self.reporting else ""
+        return f"{shown}on_fail={self.policy.on_fail!r}){report}"
 
     def wait(self, timeout: float | None = 10.0) -> bool:
         """Wait until all records are in the sinks; return whether it was in time (seconds)."""
@@ -282,7 +296,7 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
 
     def tell(self, record: Record) -> None:
         """Hand a record to the sinks and its report to `on_report`."""
-        self._outbox.submit(lambda: record)
+        self._outbox.tell(record)
         if self._on_report is not None:
             try:
                 self._on_report(record.report)
@@ -300,12 +314,15 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
     ) -> Any:
         call = _Call(self, input, run_manager.get_child(), config)
         while True:
+            output = fault = None
             try:
                 with set_config_context(call.config) as context:
                     output = context.run(self._inner.invoke, call.input, call.config, **kwargs)
-            except Exception as error:
-                call.hide(error)
-                raise
+            except BaseException as error:
+                if (fault := call.fault(error)) is None:
+                    raise
+            if fault is not None:  # raised here, where nothing of the error hangs on to it
+                raise fault
             step = call.settle(output, self._scorer.score(call.exchange(output)))
             if step.action == "regenerate":
                 continue
@@ -324,13 +341,16 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
     ) -> Any:
         call = _Call(self, input, run_manager.get_child(), config)
         while True:
+            output = fault = None
             try:
                 with set_config_context(call.config) as context:
                     answering = self._inner.ainvoke(call.input, call.config, **kwargs)
                     output = await coro_with_context(answering, context)
-            except Exception as error:
-                call.hide(error)
-                raise
+            except BaseException as error:
+                if (fault := call.fault(error)) is None:
+                    raise
+            if fault is not None:  # raised here, where nothing of the error hangs on to it
+                raise fault
             step = call.settle(output, await self._scorer.ascore(call.exchange(output)))
             if step.action == "regenerate":
                 continue
@@ -357,7 +377,7 @@ class _Call:
         self._trace = Trace(inputs=plain_input(input))
         self._memory = Memory() if guarded.remembers else None
         self._course = Course(guarded.policy, max_attempts=guarded.max_attempts)
-        self._last: tuple[Any, str] = (None, "")
+        self._answer = ""
         self.input = self._with_feedback("")
         self.plain_config = _detached(child, config)
         self.config = _detached(child, config)
@@ -366,24 +386,31 @@ class _Call:
         callbacks.add_handler(Remembers(self._memory), inherit=True)
 
     def exchange(self, output: Any) -> Exchange:
-        """Return what to verify.
+        """Return what to verify: every text of the output that a model wrote.
 
         Raises:
             CaptureError: If there is no answer to be found; it is never delivered unverified.
         """
-        answer = answer_of(output, self._keys.answer)
-        if answer is None:
-            where = (
-                f"`answer_key` {self._keys.answer!r}" if self._keys.answer else "the usual places"
-            )
+        if self._keys.context is not None or not self._trace.fetched:
+            self._trace.retrieved("", context_of(output, self._keys.context))
+        texts = self._view(output).texts()
+        if texts is None:
+            key = self._keys.answer
+            where = "the usual places" if key is None else f"`answer_key` {key!r}"
             raise CaptureError(
                 f"no answer in {where} of the chain's output, a {type(output).__name__}: name its "
                 "key with answer_key=..., or end the chain in a string, a message or a dict"
             )
-        if self._keys.context is not None or not self._trace.fetched:
-            self._trace.retrieved("", context_of(output, self._keys.context))
-        self._last = output, answer
-        return self._trace.exchange(answer, question=self._question())
+        self._answer = texts[0]
+        return self._trace.exchange("\n\n".join(texts), question=self._question())
+
+    def _view(self, output: Any) -> Output:
+        # where no model was observed, any text may be one's
+        quotes = self._trace.quoted_in if self._trace.models else bool
+        fetched = frozenset(passage.text for passage in self._trace.fetched_passages())
+        return Output(
+            output, key=self._keys.answer, given=self._given, fetched=fetched, quotes=quotes
+        )
 
     def settle(self, output: Any, report: Report) -> Step:
         """Take the report of an attempt; prepare the next one if there is to be one."""
@@ -392,7 +419,7 @@ class _Call:
             self._trace.added(step.feedback)
             self.input = self._with_feedback(step.feedback)
             if self._memory is not None:
-                self._memory.ask_again(self._last[1], step.feedback)
+                self._memory.ask_again(self._answer, step.feedback)
         return step
 
     def close(self, step: Step, output: Any) -> Any:
@@ -406,26 +433,35 @@ class _Call:
         fallback = self._guarded.fallback
         if step.action == "block":
             if fallback is None:
-                raise UnfaithfulAnswerError(record.decision, record.report)
+                raise UnfaithfulAnswerError(record.decision, record.report, record)
             if isinstance(fallback, str):
-                output = with_answer(output, fallback, self._keys.answer, self._given)
-        else:
+                output = self._view(output).with_answer(fallback)
+        # a fallback that is guarded itself says of its own answer what is true of it
+        if step.action != "block" or not _is_marked(output):
             output = _marked(output, record)
         return Reported(output, record) if self._guarded.reporting else output
 
-    def hide(self, error: Exception) -> None:
-        """Replace an error of the chain's that quotes what its model wrote.
+    def fault(self, error: BaseException) -> CaptureError | None:
+        """Return what to raise instead of an error that carries what a model wrote.
 
-        Raises:
-            CaptureError: In its place; a parser that fails puts the whole text in its message.
+        A parser that fails puts the whole text into its message; causes, notes and attributes
+        carry it as well. A LangGraph command to the parent graph is an exception that hands
+        over an update which nothing has verified.
         """
-        if isinstance(error, UnfaithfulAnswerError):
-            return
-        if self._trace.quoted_in(f"{error} {error.args!r}"):
-            raise CaptureError(
-                f"the chain raised {type(error).__name__}, whose text quotes an answer that was "
-                "not verified and is withheld; run the chain without the guard to see it"
-            ) from None
+        if isinstance(error, UnfaithfulAnswerError | KeyboardInterrupt | CancelledError):
+            return None
+        name = type(error).__name__
+        if name == "ParentCommand":
+            return CaptureError(
+                "the guarded graph hands over to its parent by a Command, which cannot be "
+                "verified: return the answer from the guarded graph, and route in the parent"
+            )
+        if self._trace.quoted_in(_everything_in(error)):
+            return CaptureError(
+                f"the chain raised {name}, which quotes an answer that was not verified and is "
+                "withheld; run the chain without the guard to see it"
+            )
+        return None
 
     def _question(self) -> str | None:
         key, given = self._keys.question, self._given
@@ -445,6 +481,47 @@ class _Call:
                 f"{type(given).__name__}: it must be a dict to take the feedback"
             )
         return {**cast(Mapping[str, Any], given), key: text}
+
+
+def _check_attempts(given: object, policy: Policy) -> None:
+    if given is None:
+        return
+    if not isinstance(given, int) or isinstance(given, bool) or given < 1:
+        raise ConfigError(f"`max_attempts` is {given!r}: it must be a whole number, 1 or more")
+    if policy.on_fail != "regenerate":
+        raise ConfigError(
+            f"`max_attempts` is {given!r}, but on_fail={policy.on_fail!r} asks once: leave it out, "
+            "or use on_fail='regenerate'"
+        )
+
+
+def _check_fallback(given: object, policy: Policy) -> None:
+    if given is None:
+        return
+    if not isinstance(given, str | Runnable):
+        raise ConfigError(f"`fallback` is of type {type(given).__name__}: pass a str or a Runnable")
+    if policy.on_fail == "flag":
+        raise ConfigError(
+            "`fallback` would never be used: on_fail='flag' delivers every answer; leave it out, "
+            "or use on_fail='block'"
+        )
+
+
+def _everything_in(error: BaseException) -> str:
+    """Return all texts that an error carries: its own, its attributes', causes' and members'."""
+    seen: set[int] = set()
+    open_: list[BaseException | None] = [error]
+    texts: list[str] = []
+    while open_:
+        current = open_.pop()
+        if current is None or id(current) in seen:
+            continue
+        seen.add(id(current))
+        texts += [str(current), repr(current.args), repr(vars(current))]
+        open_ += [current.__cause__, current.__context__]
+        if isinstance(current, BaseExceptionGroup):
+            open_ += cast("BaseExceptionGroup[BaseException]", current).exceptions
+    return "\n".join(texts)
 
 
 class _GuardCapture(Capture):
@@ -482,7 +559,7 @@ class _Withheld(BaseCallbackHandler):
         self._inner = inner
 
     def __getattribute__(self, name: str) -> Any:
-        if name in ("on_llm_new_token", "on_stream_event"):
+        if name in ("on_llm_new_token", "on_stream_event", "on_custom_event"):
             return getattr(super(), name)
         if name.startswith(("on_", "ignore_", "raise_", "run_")):
             return getattr(super().__getattribute__("_inner"), name)
@@ -521,6 +598,10 @@ def _silenced(runtime: Any) -> Any:
 
 def _nowhere(chunk: object) -> None:
     """Take what is not to be shown."""
+
+
+def _is_marked(output: Any) -> bool:
+    return isinstance(output, AIMessage) and "faithguard" in output.response_metadata
 
 
 def _marked(output: Any, record: Record) -> Any:

@@ -11,7 +11,6 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import RunnableBinding
 from langchain_core.runnables.history import RunnableWithMessageHistory
 from langchain_core.tracers import context
-from langchain_core.tracers.base import BaseTracer
 
 from faithguard import ConfigError
 from faithguard_langchain._tree import AnyRunnable, parts
@@ -69,16 +68,20 @@ def carries_text(handler: object) -> bool:
 
 
 def listens_to_tokens(handler: object) -> bool:
-    """Say whether a handler of the user's takes single tokens, as one that feeds a page does.
+    """Say whether a handler of the user's takes single tokens or events of the chain's own.
 
-    A tracer takes them too, for its times, and shows them to no reader.
+    So does one that feeds a page; LangChain's own tracers take them for their times.
     """
-    if isinstance(handler, BaseTracer) or not isinstance(handler, BaseCallbackHandler):
+    if not isinstance(handler, BaseCallbackHandler):
         return False
-    own = getattr(type(handler), "on_llm_new_token", None)
-    return own is not None and not getattr(own, "__module__", "").startswith(
-        "langchain_core.callbacks.base"
+    return any(
+        name in vars(handler) or not _langchains_own(getattr(type(handler), name, None))
+        for name in ("on_llm_new_token", "on_custom_event")
     )
+
+
+def _langchains_own(method: object) -> bool:
+    return method is None or getattr(method, "__module__", "").startswith("langchain_core.")
 
 
 def is_global(handler: object) -> bool:

@@ -8,8 +8,10 @@ same chain with some of its parts replaced, which works for all of these but the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from copy import copy
-from types import CellType, FunctionType
+from functools import partial
+from types import CellType, FunctionType, MethodType
 from typing import Any, cast
 
 from langchain_core.runnables import Runnable, RunnableLambda
@@ -34,11 +36,8 @@ def parts(runnable: AnyRunnable) -> Iterator[AnyRunnable]:
 
 
 def _inside(part: AnyRunnable) -> list[AnyRunnable]:
-    if isinstance(part, RunnableLambda):
-        return list(part.deps)
-    values = [value for _, value in _fields(part)]
-    if not isinstance(part, BaseModel):
-        values = list(getattr(part, "__dict__", {}).values())
+    values = [value for _, value in _fields(part)] if isinstance(part, BaseModel) else []
+    values += list(getattr(part, "__dict__", {}).values())
     return [found for value in values for found in _runnables(value)]
 
 
@@ -48,15 +47,43 @@ def _fields(part: object) -> Iterator[tuple[str, Any]]:
             yield name, getattr(part, name, None)
 
 
-def _runnables(value: Any, depth: int = 3) -> Iterator[AnyRunnable]:
+def _runnables(value: Any, depth: int = 4) -> Iterator[AnyRunnable]:
+    """Yield the Runnables in a value: a container, a function, a method, an object of nodes."""
     if isinstance(value, Runnable):
         yield cast(AnyRunnable, value)
-    elif depth and isinstance(value, Mapping):
-        for item in list(cast(Mapping[Any, Any], value).values()):
+    elif depth:
+        for item in _held(value):
             yield from _runnables(item, depth - 1)
-    elif depth and isinstance(value, list | tuple):
-        for item in cast("list[Any]", value):
-            yield from _runnables(item, depth - 1)
+
+
+def _held(value: Any) -> list[Any]:
+    if isinstance(value, Mapping):
+        return list(cast(Mapping[Any, Any], value).values())
+    if isinstance(value, list | tuple | set | frozenset):
+        return list(cast("list[Any]", value))
+    if isinstance(value, partial):
+        return [value.func, *value.args, *value.keywords.values()]
+    if isinstance(value, MethodType):
+        return (
+            [value.__func__, *vars(value.__self__).values()]
+            if hasattr(value.__self__, "__dict__")
+            else [value.__func__]
+        )
+    if isinstance(value, FunctionType):
+        return _known_to(value)
+    if type(value).__module__.startswith("langgraph."):
+        return list(getattr(value, "__dict__", {}).values())
+    return []
+
+
+def _known_to(function: FunctionType) -> list[Any]:
+    """What a function closes over, and what of its module it names."""
+    found: list[Any] = []
+    for cell in function.__closure__ or ():
+        with suppress(ValueError):  # not filled yet
+            found.append(cell.cell_contents)
+    module = function.__globals__
+    return found + [module[name] for name in function.__code__.co_names if name in module]
 
 
 def replaced(

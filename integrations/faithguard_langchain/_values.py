@@ -13,7 +13,6 @@ from typing import Any, cast
 from langchain_core.documents import Document
 from langchain_core.messages import (
     AIMessage,
-    AIMessageChunk,
     BaseMessage,
     FunctionMessage,
     HumanMessage,
@@ -27,17 +26,27 @@ from faithguard import CaptureError, Passage
 from faithguard.capture import Message, passages_of
 
 __all__ = [
+    "ANSWER_KEYS",
+    "CONTEXT_KEYS",
     "answer_of",
+    "context_of",
     "documents_of",
     "finish_reason_of",
     "message_of",
     "plain_input",
     "text_of",
     "texts_in",
-    "with_answer",
 ]
 
-_ANSWER_KEYS = (
+# Fields of content blocks that hold no words for a reader.
+_NO_TEXT = frozenset(
+    "type id index signature mime_type media_type url data base64 source image_url file_id "
+    "annotations citations extras name status".split()
+)
+
+_NOT_SHOWN = frozenset("reasoning thinking redacted_thinking tool_use tool_call".split())
+
+ANSWER_KEYS = (
     "answer",
     "result",
     "output",
@@ -47,7 +56,7 @@ _ANSWER_KEYS = (
     "generation",
     "messages",
 )
-_CONTEXT_KEYS = ("context", "source_documents", "documents", "docs")
+CONTEXT_KEYS = ("context", "source_documents", "documents", "docs")
 
 
 def text_of(value: Any) -> str:
@@ -64,10 +73,21 @@ def text_of(value: Any) -> str:
 def _block_text(block: Any) -> str:
     if isinstance(block, str):
         return block
-    if isinstance(block, Mapping):
-        text = cast(Mapping[str, Any], block).get("text")
-        return text if isinstance(text, str) else ""
-    return ""
+    if not isinstance(block, Mapping):
+        return ""
+    fields = cast(Mapping[str, Any], block)
+    if isinstance(text := fields.get("text"), str):
+        return text
+    # a kind of block that is not known may hold text under any name; reasoning is not shown
+    if fields.get("type") in (
+        "reasoning",
+        "thinking",
+        "redacted_thinking",
+        "tool_use",
+        "tool_call",
+    ):
+        return ""
+    return " ".join(texts_in({k: v for k, v in fields.items() if k not in _NO_TEXT}))
 
 
 def message_of(message: BaseMessage) -> Message:
@@ -105,16 +125,18 @@ def plain_input(value: Any) -> Any:
     return None
 
 
-def texts_in(value: Any, depth: int = 4) -> Iterator[str]:
-    """Yield the strings in a tool's arguments."""
+def texts_in(value: Any, depth: int = 6, *, messages: bool = False) -> Iterator[str]:
+    """Yield the strings in a value, such as a tool's arguments; of messages only if asked."""
     if isinstance(value, str):
-        yield value
+        yield str(value)
+    elif messages and isinstance(value, BaseMessage):
+        yield text_of(value)
     elif depth and isinstance(value, Mapping):
         for item in cast(Mapping[Any, Any], value).values():
-            yield from texts_in(item, depth - 1)
+            yield from texts_in(item, depth - 1, messages=messages)
     elif depth and isinstance(value, list | tuple):
         for item in cast(Sequence[Any], value):
-            yield from texts_in(item, depth - 1)
+            yield from texts_in(item, depth - 1, messages=messages)
 
 
 def documents_of(value: Any, **fields: Any) -> tuple[Passage, ...]:
@@ -137,7 +159,7 @@ def context_of(output: Any, key: str | None) -> tuple[Passage, ...]:
             raise CaptureError(f"`context_key` is {key!r}, but the output has {sorted(mapping)!r}")
         value = mapping[key]
         return passages_of(value, origin="retriever") if value else ()
-    for name in _CONTEXT_KEYS:
+    for name in CONTEXT_KEYS:
         if found := documents_of(mapping.get(name), origin="retriever"):
             return found
     return ()
@@ -153,7 +175,7 @@ def answer_of(output: Any, key: str | None = None) -> str | None:
         return None
     if isinstance(output, Mapping):
         mapping = cast(Mapping[str, Any], output)
-        for name in (key,) if key is not None else _ANSWER_KEYS:
+        for name in (key,) if key is not None else ANSWER_KEYS:
             if name in mapping and (found := answer_of(mapping[name])) is not None:
                 return found
         return None
@@ -165,47 +187,6 @@ def answer_of(output: Any, key: str | None = None) -> str | None:
         )
         return None if last is None else text_of(last)
     return None
-
-
-def with_answer(output: Any, text: str, key: str | None, given: Any) -> Any:
-    """Return an output of the same form that holds `text` and nothing else that a model wrote.
-
-    Args:
-        output: What did not pass.
-        text: What the reader gets instead.
-        key: Where the answer stands in a mapping, if it is not a usual place.
-        given: The input: what it handed through stays.
-    """
-    if isinstance(output, BaseMessage):
-        # a message of its own: an id that a stream knows already would not be shown again
-        kind = AIMessageChunk if isinstance(output, AIMessageChunk) else AIMessage
-        return kind(content=text)
-    if isinstance(output, list):
-        items = cast(list[Any], output)
-        own = cast(list[Any], given) if isinstance(given, list) else []
-        return [m for m in items if m in own or isinstance(m, HumanMessage | SystemMessage)] + [
-            AIMessage(content=text)
-        ]
-    if isinstance(output, Mapping):
-        mapping = cast(Mapping[str, Any], output)
-        inputs: Mapping[str, Any] = {}
-        if isinstance(given, Mapping):
-            inputs = cast(Mapping[str, Any], given)
-        place = next(
-            n for n in ((key,) if key else _ANSWER_KEYS) if answer_of(mapping.get(n)) is not None
-        )
-        kept = {
-            name: value
-            for name, value in mapping.items()
-            if name != place
-            and (_handed_through(name, value, inputs, given) or documents_of(value))
-        }
-        return {**kept, place: with_answer(mapping[place], text, None, inputs.get(place))}
-    return text
-
-
-def _handed_through(name: str, value: Any, inputs: Mapping[str, Any], given: Any) -> bool:
-    return (name in inputs and inputs[name] == value) or (isinstance(given, str) and value == given)
 
 
 def finish_reason_of(result: LLMResult) -> tuple[str, str | None]:

@@ -32,7 +32,7 @@ CAP = 1_200
 PUZZLES = {"med", "folio", "conjnli", "cad_nli", "negnli", "sharc", "pubmedqa", "xquad_en", "snli"}
 """Sets made so that words do not help, or whose claims are one word: nothing to fit here."""
 
-AGAINST = {"slot", "name_missing", "strong_missing", "polarity"}
+AGAINST = {"slot", "substituted", "name_missing", "strong_missing", "polarity"}
 """Features that speak against support."""
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import pickle
+import pydoc
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -65,6 +67,8 @@ from .scene import (
     watcher,
 )
 
+FLAGGING = Policy(domain="desk", safe=0.9, warning=0.5, on_fail="flag")
+
 
 def guarded(chain: Runnable[Any, Any], **settings: Any) -> Any:
     """Return a guard that logs nothing."""
@@ -114,6 +118,19 @@ def test_block_without_fallback_raises_with_report_and_decision() -> None:
     assert "Quillfeather" not in f"{caught.value} {caught.value!r}"
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_the_error_carries_the_record_of_all_attempts(way: str) -> None:
+    """Who catches a block finds each answer that was tried, and why it did not pass."""
+    chain = guarded(text_chain(says(BAD)), on_fail="regenerate")
+    with pytest.raises(UnfaithfulAnswerError) as caught:
+        WAYS[way](chain, QUESTION, {})
+    error = caught.value
+    assert error.record is not None
+    assert (error.record.decision, error.record.report) == (error.decision, error.report)
+    assert [attempt.exchange.answer for attempt in error.record.attempts] == [BAD, BAD]
+    assert "Quillfeather" not in f"{error} {error!r} {error.record!r}"
+
+
 def test_the_error_can_be_pickled() -> None:
     """An error from a worker process arrives with its decision and report."""
     with pytest.raises(UnfaithfulAnswerError) as caught:
@@ -121,6 +138,7 @@ def test_the_error_can_be_pickled() -> None:
     again = pickle.loads(pickle.dumps(caught.value))  # noqa: S301
     assert again.decision == caught.value.decision
     assert again.report == caught.value.report
+    assert again.record == caught.value.record
     assert str(again) == str(caught.value)
 
 
@@ -163,6 +181,26 @@ def test_a_runnable_as_fallback_gets_the_input(way: str) -> None:
     got = WAYS[way](chain, QUESTION, {})
     assert FALLBACK in str(got[-1])
     assert asked == [QUESTION]
+
+
+@pytest.mark.parametrize("fallback", [FALLBACK, RunnableLambda(lambda _: AIMessage(FALLBACK))])
+@pytest.mark.parametrize("way", ["invoke", "ainvoke", "stream", "astream"])
+def test_a_fallback_message_says_that_the_answer_did_not_pass(way: str, fallback: Any) -> None:
+    """What is delivered in the place of an answer carries the decision, and none of its text."""
+    (message,) = WAYS[way](guarded(message_chain(says(BAD)), fallback=fallback), QUESTION, {})
+    note = message.response_metadata["faithguard"]
+    assert message.content == FALLBACK
+    assert (note["passed"], note["level"], note["score"]) == (False, "block", 0.5)
+    assert "1 of 2 claims supported" in note["reason"]
+    assert "Quillfeather" not in str(message)
+
+
+def test_a_guarded_fallback_speaks_for_itself() -> None:
+    """A fallback whose own answer was verified keeps its own decision."""
+    other = guarded(message_chain(says(TRUE)))
+    message = guarded(message_chain(says(BAD)), fallback=other).invoke(QUESTION)
+    assert message.content == TRUE
+    assert message.response_metadata["faithguard"]["passed"] is True
 
 
 def test_an_empty_text_is_a_fallback_too() -> None:
@@ -213,7 +251,7 @@ def test_sinks_get_one_record_for_each_call(on_fail: Any) -> None:
     chain = guard(
         text_chain(says(BAD)),
         on_fail=on_fail,
-        fallback=FALLBACK,
+        fallback=None if on_fail == "flag" else FALLBACK,
         sinks=[records.append],
         on_report=reports.append,
     )
@@ -234,7 +272,8 @@ def test_a_broken_on_report_or_sink_changes_nothing(caplog: pytest.LogCaptureFix
     chain = guard(text_chain(says(TRUE)), on_report=_raise, sinks=[_raise])
     assert chain.invoke(QUESTION) == TRUE
     assert chain.wait(30)
-    assert "RuntimeError" in caplog.text
+    assert re.search(r"RuntimeError at test_guard\.py:\d+ in on_report", caplog.text)
+    assert re.search(r"RuntimeError at test_guard\.py:\d+ in sink _raise", caplog.text)
     assert "Quillfeather" not in caplog.text
 
 
@@ -252,9 +291,10 @@ def test_a_watcher_around_sees_what_the_caller_got() -> None:
 
 
 def test_answer_key_names_the_answer() -> None:
-    """The verdict is about the named key, and the fallback goes there."""
+    """The fallback goes to the named key; what a model wrote beside it is verified, too."""
     chain = RunnableParallel(verdict=text_chain(says(BAD)), answer=lambda _: HOURS)
-    assert guarded(chain, answer_key="answer").invoke(QUESTION)["answer"] == HOURS
+    with pytest.raises(UnfaithfulAnswerError):
+        guarded(chain, answer_key="answer").invoke(QUESTION)
     output = guarded(chain, answer_key="verdict", fallback=FALLBACK).invoke(QUESTION)
     assert output["verdict"] == FALLBACK
 
@@ -336,6 +376,13 @@ def test_feedback_key_hands_the_feedback_to_the_chain() -> None:
         ({"on_fail": "repair"}, "repair"),
         ({"max_attempts": 0}, "max_attempts"),
         ({"max_attempts": True}, "max_attempts"),
+        ({"max_attempts": "3", "on_fail": "regenerate"}, "'3'.*whole number"),
+        ({"max_attempts": 2}, "`max_attempts` is 2, but on_fail='block' asks once"),
+        ({"max_attempts": 3, "on_fail": "flag"}, "`max_attempts` is 3, but on_fail='flag'"),
+        ({"fallback": FALLBACK, "on_fail": "flag"}, "`fallback` would never be used"),
+        ({"fallback": "", "domain": FLAGGING}, "`fallback` would never be used.*'flag'"),
+        ({"sinks": "answers.jsonl"}, r"`sinks` is of type str.*JsonlSink\('answers.jsonl'\)"),
+        ({"sinks": [None]}, r"`sinks\[0\]` is of type NoneType"),
         ({"fallback": 3}, "fallback"),
         ({"domain": "medcial"}, "medical"),
     ],
@@ -346,6 +393,22 @@ def test_settings_that_cannot_be_used_are_errors_at_once(
     """A wrong setting is told when the guard is made, with its value."""
     with pytest.raises(ConfigError, match=words):
         guarded(text_chain(says(TRUE)), **settings)
+
+
+def test_a_guard_shows_what_it_does() -> None:
+    """In a notebook or a log, `repr` tells domain, `on_fail` and what is guarded, and no text."""
+    own = guarded(text_chain(says(TRUE)), domain="medical", on_fail="regenerate", fallback=FALLBACK)
+    shown = "guard(RunnableSequence(...), domain='medical', on_fail='regenerate')"
+    assert repr(own) == shown
+    assert repr(own.with_report()) == f"{shown}.with_report()"
+
+
+def test_the_guarded_chain_explains_itself() -> None:
+    """`help(guard(chain))` says how it is called, what it raises and where the report is."""
+    said = pydoc.render_doc(guarded(text_chain(says(TRUE))), renderer=pydoc.plaintext)
+    head = said.split("Method resolution order")[0]
+    for word in ("invoke", "with_report()", "UnfaithfulAnswerError", "response_metadata", "wait"):
+        assert word in head
 
 
 def test_a_function_is_not_a_chain() -> None:

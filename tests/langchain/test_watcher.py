@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import pydoc
 import threading
 from collections.abc import Sequence
 from typing import Any
@@ -500,6 +501,21 @@ def test_it_refuses_to_hold_back_and_names_the_guard(wish: str) -> None:
     with pytest.raises(ConfigError, match=r"guard\(") as caught:
         FaithfulnessCallback(on_fail=wish)
     assert wish in str(caught.value)
+
+
+@pytest.mark.parametrize("sinks", ["answers.jsonl", ["answers.jsonl"]])
+def test_a_file_name_as_sink_is_an_error_at_once(sinks: Any) -> None:
+    """Not one warning for each answer: the message says what writes to a file."""
+    with pytest.raises(ConfigError, match=r"of type str: .*JsonlSink\('answers.jsonl'\)"):
+        FaithfulnessCallback(sinks=sinks)
+
+
+def test_the_watcher_explains_itself() -> None:
+    """`help(FaithfulnessCallback)` says how it is attached, and where its reports are."""
+    said = pydoc.render_doc(FaithfulnessCallback, renderer=pydoc.plaintext)
+    head = said.split("Method resolution order")[0]
+    for word in ('config={"callbacks": [watcher]}', "watcher.wait()", "watcher.reports", "guard"):
+        assert word in head
 
 
 def test_an_unknown_domain_is_an_error_at_once() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from faithguard import Scorer, VerifierError, check
+from faithguard import CaptureError, ConfigError, Scorer, VerifierError, check
 from faithguard.policy import Policy, decide
 from faithguard.sinks import JsonlSink, LogSink, Sink
 from faithguard.testing import TableVerifier, check_sink, example_record
@@ -116,8 +116,34 @@ def example_record_like(record: Record) -> Record:
 
 def test_a_path_that_cannot_be_written_raises(tmp_path: Path) -> None:
     """The queue before the sink logs it; a caller of its own sees it."""
-    with pytest.raises(OSError, match="no such folder"):
-        JsonlSink(tmp_path / "no such folder" / "records.jsonl").write(example_record())
+    folder = tmp_path / "gone later"
+    folder.mkdir()
+    sink = JsonlSink(folder / "records.jsonl")
+    folder.rmdir()
+
+    with pytest.raises(OSError, match="gone later"):
+        sink.write(example_record())
+
+
+def test_a_path_that_can_never_be_written_is_an_error_at_once(tmp_path: Path) -> None:
+    """A missing folder, or a folder in the place of the file, does not wait for a record."""
+    (tmp_path / "file").touch()
+
+    for folder in ("no/such", "file"):
+        with pytest.raises(ConfigError, match=f"there is no folder '.*{folder}'; make it"):
+            JsonlSink(tmp_path / folder / "records.jsonl")
+    with pytest.raises(ConfigError, match="is a folder: name a file in it"):
+        JsonlSink(tmp_path)
+    JsonlSink("records.jsonl")  # in the working directory
+
+
+def test_a_line_that_is_no_record_is_named_without_its_text(tmp_path: Path) -> None:
+    """What is read back is told as one short line if it is something else."""
+    (tmp_path / "records.jsonl").write_text('{"exchange": "SECRET"}\n')
+
+    with pytest.raises(CaptureError, match="not the JSON of a Record") as caught:
+        list(JsonlSink(tmp_path / "records.jsonl").read())
+    assert "SECRET" not in str(caught.value)
 
 
 def long_record(writer: int, number: int) -> Record:

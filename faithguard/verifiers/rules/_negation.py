@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from faithguard._offload import offload
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
-from faithguard.verifiers._terms import Terms, analyse
+from faithguard.verifiers._terms import VALUE, Terms, analyse
 from faithguard.verifiers.rules._numbers import overlap
 
 __all__ = ["Negation", "flipped"]
@@ -41,7 +41,8 @@ class Negation:
             for sentence in context.select(claim.text).sentences
             if overlap(terms, sentence.terms) >= _SAME_STATEMENT
         ]
-        if not near or not all(flipped(terms, sentence.terms) for sentence in near):
+        # what a statement ends in is what it asserts of the rest
+        if not near or not all(terms.sequence[-1] in flipped(terms, s.terms) for s in near):
             return None
         negative = bool(flipped(terms, near[0].terms) & near[0].terms.negated)
         reason = "the context denies it" if negative else "the context says it without the negation"
@@ -56,8 +57,13 @@ class Negation:
 
 
 def flipped(claim: Terms, sentence: Terms) -> frozenset[str]:
-    """Return the words that only one of the two denies; none if both deny something alike."""
+    """Return the words that only one of the two denies; none if both deny something alike.
+
+    `VALUE` is among them where it is a value that both state.
+    """
     shared = set(claim.words) & set(sentence.words)
+    if any(mine.agrees(other) for mine in claim.distinct for other in sentence.distinct):
+        shared.add(VALUE)
     if claim.negated & sentence.negated:
         return frozenset()
     return frozenset((claim.negated ^ sentence.negated) & shared)

@@ -40,13 +40,13 @@ class Numbers:
 
     def _verdict(self, claim: Claim, context: Context) -> Verdict | None:
         terms = analyse(claim.text)
-        asked = analyse(context.question or "").values
+        asked = {value.text for value in analyse(context.question or "").values}
         absent = [
             value
-            for value in terms.values
+            for value in terms.distinct
             if not context.holders(value)
             # what the question brought in is not what the answer asserts
-            and not (claim.text != (context.question or "") and _brought(value, asked))
+            and not (claim.text != context.question and value.text in asked)
         ]
         if not absent:
             return None
@@ -66,10 +66,6 @@ class Numbers:
         )
 
 
-def _brought(value: Value, asked: Sequence[Value]) -> bool:
-    return any(value.text == other.text for other in asked)
-
-
 def _contradiction(
     claim: Claim, mine: Value, theirs: Value, sentence: Sentence, name: str
 ) -> Verdict:
@@ -85,14 +81,14 @@ def _contradiction(
 
 def disagreements(claim: Terms, sentence: Terms) -> Iterator[tuple[Value, Value]]:
     """Yield values of a claim with the value that a sentence has in their place."""
-    for mine in claim.values:
-        if any(mine.agrees(other) for other in sentence.values):
+    for mine in claim.distinct:
+        if any(mine.agrees(other) for other in sentence.distinct):
             continue
         # a value that the claim states too is not in the place of this one
         rivals = [
             theirs
-            for theirs in sentence.values
-            if mine.comparable(theirs) and not any(v.agrees(theirs) for v in claim.values)
+            for theirs in sentence.distinct
+            if mine.comparable(theirs) and not any(v.agrees(theirs) for v in claim.distinct)
         ]
         if rivals:
             yield mine, _in_place(mine, claim, rivals, sentence)
@@ -100,8 +96,8 @@ def disagreements(claim: Terms, sentence: Terms) -> Iterator[tuple[Value, Value]
 
 def _in_place(mine: Value, claim: Terms, rivals: Sequence[Value], sentence: Terms) -> Value:
     """Return the rival at the same place among its like, so that an end answers an end."""
-    own = [value for value in claim.values if value.comparable(mine)]
-    others = [value for value in sentence.values if mine.comparable(value)]
+    own = [value for value in claim.distinct if value.comparable(mine)]
+    others = [value for value in sentence.distinct if mine.comparable(value)]
     if len(own) == len(others) and others[own.index(mine)] in rivals:
         return others[own.index(mine)]
     return rivals[0]

@@ -1,0 +1,101 @@
+"""Report -> an HTML fragment for a notebook."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from faithguard._render._sheet import LOOKS, Sheet, sheet_of
+
+if TYPE_CHECKING:
+    from faithguard.types import Report
+
+__all__ = ["html"]
+
+# The two classes keep MathJax from reading "$5 to $6" as a formula.
+_FRAME = (
+    '<div class="tex2jax_ignore mathjax_ignore" style="font-family:system-ui,sans-serif;'
+    "font-size:14px;line-height:1.5;max-width:72em;color:inherit;overflow-wrap:anywhere;"
+    'text-align:left;overflow:hidden">'
+)
+_MUTED = "opacity:.75;font-size:12px"
+_CELL = (
+    "padding:6px 10px 6px 0;vertical-align:top;text-align:left;white-space:normal;"
+    "overflow:hidden;border-bottom:1px solid rgba(128,128,128,.3)"
+)
+
+
+def html(report: Report) -> str:
+    """Return a fragment that shows the report: no script, no style sheet, no request."""
+    sheet = sheet_of(report)
+    parts = [_FRAME, _headline(sheet)]
+    parts += [f'<div style="{_MUTED}" dir="auto">{escape(note)}</div>' for note in sheet.notes]
+    parts.append(_answer(sheet))
+    if sheet.rows:
+        parts.append(_table(sheet))
+    if sheet.left_out:
+        parts.append(f"<div><b>{escape(sheet.left_out)}</b></div>")
+    parts.append(f'<div style="{_MUTED}">{escape(sheet.made_by)}</div></div>')
+    return "".join(parts)
+
+
+def _headline(sheet: Sheet) -> str:
+    line = f"<b>{escape(sheet.outcome)}</b>"
+    if sheet.counts:
+        line += f" · {escape(sheet.counts)}"
+    if sheet.level:
+        line += f' · <span style="{_tint(sheet.look[1])}">{escape(sheet.level)}</span>'
+    return f'<div style="font-size:16px;margin:4px 0">{line}</div>'
+
+
+def _tint(rgb: str) -> str:
+    return (
+        f"background:rgba({rgb},.2);border-bottom:2px solid rgb({rgb});color:inherit;padding:0 2px"
+    )
+
+
+def _answer(sheet: Sheet) -> str:
+    parts = [
+        '<div dir="auto" style="white-space:pre-wrap;overflow:hidden;margin:8px 0;'
+        'padding:8px 12px;border-left:3px solid rgba(128,128,128,.4)">'
+    ]
+    for piece in sheet.pieces:
+        for number, label in piece.begins:
+            look = LOOKS[label]
+            parts.append(
+                f'<sup style="font-weight:600;padding:0 2px" title="{look.word}">'
+                f"{look.sign}{number}</sup>"
+            )
+        text = f"<bdi>{escape(piece.text)}</bdi>"
+        style = f' style="{_tint(LOOKS[piece.label].rgb)}"' if piece.label else ""
+        parts.append(f"<span{style}>{text}</span>")
+    if sheet.rest:
+        parts.append(f"<b>{escape(sheet.rest)}</b>")
+    if not sheet.pieces:
+        parts.append(f'<span style="{_MUTED}">(empty answer)</span>')
+    return "".join(parts) + "</div>"
+
+
+def _table(sheet: Sheet) -> str:
+    heads = (("#", "4%"), ("verdict", "14%"), ("claim", "28%"), ("why", "25%"), ("evidence", "29%"))
+    parts = [
+        '<table style="border-collapse:collapse;table-layout:fixed;width:100%;color:inherit;'
+        'background:transparent;font-size:13px"><thead><tr style="background:transparent">'
+    ]
+    parts += [f'<th style="{_CELL};width:{width}">{title}</th>' for title, width in heads]
+    parts.append("</tr></thead><tbody>")
+    for row in sheet.rows:
+        look = LOOKS[row.label]
+        verdict = f'<span style="{_tint(look.rgb)}">{look.sign} {escape(row.verdict)}</span>'
+        why = "<br>".join(f"<bdi>{escape(note)}</bdi>" for note in row.notes)
+        evidence = "".join(_cited(quote, place) for quote, place in row.evidence)
+        cells = (str(row.number), verdict, f"<bdi>{escape(row.claim)}</bdi>", why, evidence)
+        parts.append('<tr style="background:transparent">')
+        parts += [f'<td style="{_CELL}">{cell}</td>' for cell in cells]
+        parts.append("</tr>")
+    return "".join(parts) + "</tbody></table>"
+
+
+def _cited(quote: str, place: str) -> str:
+    shown = f"<bdi>“{escape(quote)}”</bdi> " if quote else ""
+    return f'<div>{shown}<span style="{_MUTED}"><bdi>{escape(place)}</bdi></span></div>'

@@ -1,0 +1,111 @@
+"""Code fence -> the prose in it.
+
+In: the lines between two fences, and the word after the first. Out: which of them are read.
+Real code gives none; a statement does not vanish because it stands in a fence.
+"""
+
+from __future__ import annotations
+
+import re
+
+from faithguard.claims._verbs import has_verb
+from faithguard.types import Span
+
+_PLAIN = frozenset({"", "text", "txt", "plain", "plaintext", "none", "markdown", "md"})
+_COMMANDS = (
+    "import from def class return if elif else for while try except with raise assert print pass "
+    "const let var function export public private static void package use include echo cd ls sudo "
+    "apt apt-get pip pip3 npm npx yarn pnpm git docker kubectl helm curl wget cp mv rm mkdir chmod "
+    "chown export source brew cat grep sed awk make go cargo python python3 node bash sh ssh scp "
+    "systemctl service tar kill set unset select insert update delete create alter drop where and "
+    "or order group join values limit end do done then fi esac case server listen location user"
+)
+_COMMAND = re.compile(rf"\s*(?:{'|'.join(map(re.escape, _COMMANDS.split()))})\b")
+_SQL = re.compile(
+    r"\s*(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP|FROM|WHERE|GROUP BY|ORDER BY|JOIN|LEFT|"
+    r"INNER|OUTER|VALUES|LIMIT|AND|OR|SET|WITH|HAVING|UNION|RUN|COPY|ENV|CMD|EXPOSE)\b"
+)
+_CODE = re.compile(
+    r"[{};\\]\s*$|^\s*[}\])]|[{}]|\w\((?!e?s\)|n\)|en\))|\w[=!<>]?=|[=!<>]=|</?\w+[^<>]*>|->|=>|::|"
+    r"&&|\|\||^\s*(?:\$ |>>>|#!|#\w|//|/\*|\*/|@\w|--\w|<[!?/\w])|^\s*(?:- )?[a-z][\w.-]*:(?:\s|$)|"
+    r"\b[a-z]+_[a-z]\w*|\"\w+\":|^\S+(?: \S+){0,3} --?[a-z][\w-]*\b|^\s*\[[\w.-]+\]\s*$"
+)
+_COMMENT = re.compile(r"\s*(?:#|//|/?\*|--|<!--|;|%|\"\"\"|''')")
+_DOCSTRING = re.compile(r"\"\"\"|'''|/\*|\*/")
+_STOP = re.compile(r"[^\W_]{1,40}[)\"'”»*_%€$]{0,3}[.!?。！？][)\"'”»*_]*$")
+_WORD = re.compile(r"[^\W\d_]{2,}|\d[\d.,]*")
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]{4,}")
+_OPENERS = (
+    "the a an it its they you your we our he she this these that those there all each every no "
+    "not please in on at for by most some many only der die das ein eine es sie ihr el la los las "
+    "un una le les une il lo i gli o os as um uma de het een"
+)
+_OPENER = re.compile(rf"(?:{'|'.join(_OPENERS.split())})\b")
+_FIGURE = re.compile(r"\d")
+_NAMED = re.compile(r"[A-ZÀ-Þ][\w ]{1,30}: \S*\d")
+
+
+def read_lines(lines: list[str], info: str) -> list[Span]:
+    """Return the runs of a fence's lines that are read, as first and last + 1."""
+    told = [line for line in lines if any(map(str.isalnum, line))]
+    code = sum(1 for line in told if _is_code(line))
+    prose = [index for index, line in enumerate(lines) if _is_prose(line)]
+    if not prose:
+        return []
+    plain = info.strip().lower() in _PLAIN
+    if code == 0 and (plain or len(prose) == len(told)):
+        return [(0, len(lines))]
+    if not plain:
+        return []
+    if code:
+        prose = _outside_comments(lines, prose)
+    if len(prose) < code:  # a statement with a figure may not hide between lines of code
+        prose = [index for index in prose if _told(lines[index])]
+    runs: list[Span] = []
+    for index in prose:
+        if runs and runs[-1][1] == index:
+            runs[-1] = (runs[-1][0], index + 1)
+        else:
+            runs.append((index, index + 1))
+    return runs
+
+
+def is_prose(text: str) -> bool:
+    """Say whether a line says something rather than being code."""
+    return _is_prose(text)
+
+
+def _told(line: str) -> bool:
+    return _FIGURE.search(line) is not None and _STOP.search(line.rstrip()) is not None
+
+
+def _is_code(line: str) -> bool:
+    line = line[:500]
+    if _CODE.search(line) or _SQL.match(line):
+        return True
+    return _COMMAND.match(line) is not None and _STOP.search(line.rstrip()) is None
+
+
+def _is_prose(line: str) -> bool:
+    line = line[:500].strip().lstrip("-*•> \t")
+    if _UNSPACED.search(line):
+        return not _is_code(line)
+    if len(_WORD.findall(line)) < 3 or _is_code(line) or _COMMENT.match(line):
+        return False
+    if _NAMED.match(line):
+        return True
+    stopped = _STOP.search(line) is not None
+    if line[:1].islower() and not _OPENER.match(line):
+        return stopped and len(line.split()) > 3
+    return stopped or has_verb(line) or (line[:1].isupper() and len(line.split()) > 4)
+
+
+def _outside_comments(lines: list[str], chosen: list[int]) -> list[int]:
+    """Return the chosen lines that lie in no docstring or comment of several lines."""
+    inside, outside = False, set[int]()
+    for index, line in enumerate(lines):
+        marks = len(_DOCSTRING.findall(line))
+        if not inside and not marks:
+            outside.add(index)
+        inside ^= marks % 2 == 1
+    return [index for index in chosen if index in outside]

@@ -1,0 +1,176 @@
+"""What of a chain's output a model wrote, and what is left of it when that is held back.
+
+In: an output, and what was given and fetched in the call. Out: every text in it that must be
+verified, the answer first; or an output of the same form in which another text stands in the
+place of the answer and nothing else is left that a model may have written.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, cast
+
+from langchain_core.documents import Document
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    BaseMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+)
+from pydantic import BaseModel
+
+from faithguard_langchain._values import ANSWER_KEYS, CONTEXT_KEYS, answer_of, text_of, texts_in
+
+__all__ = ["Output"]
+
+
+class Output:
+    """An output of a guarded chain.
+
+    Args:
+        value: What the chain returned.
+        key: Where the answer stands in a dict or an object, if it is not a usual place.
+        given: The chain's input; what it handed through is the caller's own.
+        fetched: The texts that retrievers returned in this call.
+        quotes: Says whether a text holds something that a model wrote in this call.
+    """
+
+    def __init__(
+        self,
+        value: Any,
+        *,
+        key: str | None,
+        given: Any,
+        fetched: frozenset[str],
+        quotes: Callable[[str], bool],
+    ) -> None:
+        self.value = value
+        self._key = key
+        self._given = given
+        self._own = frozenset(texts_in(given, messages=True))
+        self._fetched = fetched
+        self._quotes = quotes
+
+    def texts(self) -> list[str] | None:
+        """Return the texts to verify, the answer first; None if no answer is to be found."""
+        answer = answer_of(self.value, self._key)
+        if answer is None:
+            return None
+        found = [answer, *self._written(self.value)]
+        return list(dict.fromkeys(text for text in found if text.strip())) or [answer]
+
+    def with_answer(self, text: str) -> Any:
+        """Return an output of the same form that holds `text` and nothing of a model's."""
+        return self._replaced(self.value, text, self._key, self._given)
+
+    # -- what was written ---------------------------------------------------------------------
+
+    def _written(self, value: Any, depth: int = 8) -> Iterator[str]:
+        """Yield the texts of a value that may be a model's."""
+        if not depth:
+            return
+        if isinstance(value, str):
+            if value not in self._own and value not in self._fetched and self._quotes(value):
+                yield value
+        elif isinstance(value, BaseMessage):
+            if not self._was_given(value):
+                yield from _spoken(value)
+        elif isinstance(value, Document):
+            if not self._was_fetched(value):
+                yield value.page_content
+        elif isinstance(value, list | tuple):
+            yield from self._listed(list(cast("list[Any]", value)), depth)
+        else:
+            for name, item in _fields(value).items():
+                if name not in CONTEXT_KEYS or not isinstance(item, str):
+                    yield from self._written(item, depth - 1)
+
+    def _listed(self, items: list[Any], depth: int) -> Iterator[str]:
+        answered = {m.tool_call_id for m in items if isinstance(m, ToolMessage)}
+        for place, item in enumerate(items):
+            if isinstance(item, ToolMessage):
+                # a tool's result is context, unless it is the last word
+                if place == len(items) - 1:
+                    yield text_of(item)
+            elif isinstance(item, AIMessage) and not self._was_given(item):
+                yield from _spoken(item, answered)
+            else:
+                yield from self._written(item, depth - 1)
+
+    # -- what is left -------------------------------------------------------------------------
+
+    def _replaced(self, value: Any, text: str, key: str | None, given: Any) -> Any:
+        if isinstance(value, BaseMessage):
+            # a message of its own: an id that a stream knows already would not be shown again
+            return (AIMessageChunk if isinstance(value, AIMessageChunk) else AIMessage)(
+                content=text
+            )
+        if isinstance(value, list):
+            items = cast(list[Any], value)
+            return [item for item in items if self._was_given(item)] + [AIMessage(content=text)]
+        if isinstance(value, Mapping):
+            mapping = cast(Mapping[str, Any], value)
+            inputs = cast(Mapping[str, Any], given) if isinstance(given, Mapping) else {}
+            names = (key,) if key is not None else ANSWER_KEYS
+            place = next(name for name in names if answer_of(mapping.get(name)) is not None)
+            kept = {n: v for n, v in mapping.items() if n != place and self._stays(v)}
+            return {**kept, place: self._replaced(mapping[place], text, None, inputs.get(place))}
+        return text
+
+    def _stays(self, value: Any) -> bool:
+        """Whether a value came in with the call, or is what a retriever returned."""
+        if isinstance(value, Document):
+            return self._was_fetched(value)
+        if isinstance(value, list | tuple):
+            return all(self._stays(item) for item in cast("list[Any]", value))
+        if isinstance(value, str):
+            return value in self._own
+        return value is None or isinstance(value, bool | int | float) or self._was_given(value)
+
+    def _was_given(self, value: Any) -> bool:
+        if isinstance(value, HumanMessage | SystemMessage):
+            return text_of(value) in self._own
+        given = self._given
+        if isinstance(given, Mapping):
+            held = list(cast(Mapping[Any, Any], given).values())
+        else:
+            held = [given]
+        flat = [i for h in held for i in (cast("list[Any]", h) if isinstance(h, list) else [h])]
+        return any(value is item for item in [*held, *flat]) or (
+            isinstance(value, BaseMessage) and any(_same(value, item) for item in flat)
+        )
+
+    def _was_fetched(self, document: Document) -> bool:
+        return document.page_content in self._fetched and not self._quotes(
+            " ".join(texts_in(document.metadata))
+        )
+
+
+def _fields(value: Any) -> Mapping[Any, Any]:
+    if isinstance(value, Mapping):
+        return cast(Mapping[Any, Any], value)
+    if isinstance(value, BaseModel):
+        return dict(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    return {}
+
+
+def _same(message: BaseMessage, other: Any) -> bool:
+    """LangGraph gives messages ids; what else they hold stays."""
+    return (
+        isinstance(other, BaseMessage)
+        and message.type == other.type
+        and message.content == other.content
+    )
+
+
+def _spoken(message: BaseMessage, answered: set[str] | None = None) -> Iterator[str]:
+    """Yield a message's text, and the arguments of tool calls that nothing has answered."""
+    yield text_of(message)
+    for call in message.tool_calls if isinstance(message, AIMessage) else ():
+        if call.get("id") not in (answered or set()):
+            yield "; ".join(f"{name}: {value}" for name, value in call["args"].items())

@@ -544,8 +544,9 @@ def _refuse_loosening(
     old, new = getattr(before, field), after[field]
     source = settings[field].origin if field in settings else origin
     least = f"at least {old!r}" if field not in _STRICTER else repr(old)
+    both = f", warning={new!r}" if field == "safe" and new < before.warning else ""
     raise ConfigError(
         f"`{field}` = {new!r} from {source} would loosen {before.domain!r}, which has {old!r}; "
         f"the environment may only tighten: unset it, use {least}, or loosen in code, "
-        f"Policy.for_domain({before.domain!r}, {field}={new!r})"
+        f"Policy.for_domain({before.domain!r}, {field}={new!r}{both})"
     )

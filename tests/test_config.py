@@ -423,6 +423,8 @@ def test_a_threshold_below_the_other_is_told_as_what_it_is(write: Write) -> None
     ):
         assert "may only tighten" in message
         assert "above" not in message
+    message = refused("safe=0.5, warning=0.5)", SAFE="0.5")
+    assert Policy.for_domain("support", environ={}, safe=0.5, warning=0.5).safe == 0.5, message
     # code may loosen, and is told that both belong together
     refused("`warning` 0.85", "above `safe` 0.8", "set both", name="legal", file=file)
 

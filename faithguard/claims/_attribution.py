@@ -37,8 +37,10 @@ class _Tongue:
 _TONGUES = (
     _Tongue(
         by=r"according to|based (?:up)?on|as per|per|going by|judging (?:by|from)|"
-        r"drawing on|(?:from|given)(?= (?:the |your )?(?:provided |given |available |above |supplied |"
-        r"retrieved )*(?:context|information|documents?|passages?|texts?|excerpts?)\b)|as (?:is )?(?:stated|mentioned|described|noted|outlined|shown|explained|"
+        r"drawing on|(?:from|given)(?= (?:the |your )?(?:provided |given |available |above |"
+        r"supplied |"
+        r"retrieved )*(?:context|information|documents?|passages?|texts?|excerpts?)\b)|"
+        r"as (?:is )?(?:stated|mentioned|described|noted|outlined|shown|explained|"
         r"specified|indicated|set out|written|per)(?: (?:in|by|on))?",
         articles=r"the|this|these|that|those|your|our|my|all(?: of)? the",
         before=r"provided|given|available|supplied|above|attached|retrieved|following|relevant|"

@@ -7,7 +7,9 @@ is not plain what a piece is about, the sentence stays whole.
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from dataclasses import dataclass
+from itertools import islice
 
 from faithguard.claims._kinds import kind_of
 from faithguard.claims._plain import words_of
@@ -53,21 +55,35 @@ _INDEPENDENT = re.compile(
 )
 _MAY_SPLIT = re.compile(r"\sand\s|;\s|,\s+(?:but|while|yet)\s")
 _SEMICOLON = re.compile(r";\s+")
-_AFTER_DENIAL = re.compile(
-    r"(?:[,;:]|\s[–—-])\s+(?:(?:but|however|though|although|yet|while|and|so|still|"
-    r"instead)\b,?\s*)?|"
-    r"\s+(?:but|however|although|yet|while|and)\s+|[,;]?\s+(?:aber|jedoch|pero|mais|ma|mas|maar|"
-    r"ancak|"
-    r"fakat|ama)\s+|[，、,]\s*(?:但是?|不过|然而|しかし|ただし)|ですが、|ませんが、|،\s*(?:لكن|"
-    r"ولكن)\s+|"
-    r"[,،]?\s+(?:لكن|ولكن|लेकिन|परंतु|किंतु)\s+"
+_BUTS = (
+    r"but|however|though|although|yet|still|instead|aber|jedoch|allerdings|doch|obwohl|pero|sin "
+    r"embargo|aunque|mais|cependant|toutefois|bien que|ma|però|tuttavia|anche se|mas|porém|contudo|"
+    r"embora|maar|echter|hoewel|ancak|fakat|ama|لكن|ولكن|लेकिन|परंतु|किंतु"
 )
+_AFTER_DENIAL = re.compile(
+    rf"(?:[,;:،]|\s[–—-])\s+(?:(?:and so|while|and|so|{_BUTS})\b,?\s*)?|"
+    rf"\s+(?:while|and|because|{_BUTS})\b,?\s+|[，、,]\s*(?:但是?|不过|然而|しかし|ただし)|"
+    r"(?<=です)が、|(?<=ません)が、"
+)
+_BUT = re.compile(rf"\b(?:{_BUTS})\b|但|不过|然而|しかし|ただし|が、")
 _NO_CLAUSE = re.compile(
-    r"(?:what|when|whether|how|why|who|where|if|or|nor|please|which of|that|as|because|since|feel|"
-    r"let|you may|you can|you might|you should|i (?:can|recommend|suggest|would|cannot|can't|"
-    r"don't|do))\b",
+    r"(?:what|when|whether|how|why|who|where|if|or|nor|which of|ob|wie|was|wann|wo|oder|si|qu[eé]|"
+    r"cu[aá]\w+|cómo|quand|comment|ou|se|quando|come|o|hoe|wat|wanneer|of)\b",
     re.IGNORECASE,
 )
+# What follows these is no statement, unless it holds a figure.
+_NO_STATEMENT = re.compile(
+    r"(?:please|that|as|because|since|feel|let|you (?:may|can|might|should|could)|happy|glad|"
+    r"thanks|thank|sorry|hopefully|here|i(?:'m|'d|'ll)?|we)\b",
+    re.IGNORECASE,
+)
+_ROUGHLY = re.compile(
+    r"(?:it|maybe|perhaps|probably|likely|possibly|around|about|roughly|approximately|approx|ca|"
+    r"circa|only|at least|up to|vielleicht|etwa|ungefähr|wohl|quiz[aá]s?|tal vez|peut-être|environ|"
+    r"forse|talvez|cerca|misschien|ongeveer)\b",
+    re.IGNORECASE,
+)
+_FIGURE = re.compile(r"\d")
 _SUBJECT_STOP = re.compile(
     r"^(?:in|on|at|by|for|with|from|during|after|before|under|over|since|as|to|there|here|if|when|"
     r"however|also|then|thus|additionally|note|please|according|based|of|yes|no|what|who|it's|"
@@ -83,32 +99,40 @@ _PARTICIPLES = re.compile(r"\b(?:is|are|was|were|be|been|has|have|had)\b", re.IG
 _MOST = 5000
 """A sentence longer than this is none: it is left whole."""
 _MOST_JOINS = 20
+_FEWEST = 3
+"""Words of a statement whose verb no list knows."""
+_DENIALS: frozenset[Kind] = frozenset({"abstention", "meta"})
+_SILENT: frozenset[Kind] = frozenset({*_DENIALS, "courtesy", "hedge", "action"})
 
 
 def clauses(source: str, kind: Kind) -> list[Clause]:
     """Return the pieces of a sentence of a kind; one if it does not split safely."""
     whole = [Clause(0, len(source))]
-    if len(source) > _MOST or (kind == "fact" and _MAY_SPLIT.search(source) is None):
+    if len(source) > _MOST or (
+        kind == "fact" and _MAY_SPLIT.search(source) is None and _BUT.search(source) is None
+    ):
         return whole
     masked = _PROTECTED.sub(lambda match: "\x01" * len(match[0]), source)
-    if kind in ("abstention", "meta", "courtesy", "hedge", "action"):
+    if kind in _SILENT:
         return _after_denial(source, masked) or whole
     if kind != "fact":
         return whole
+    denied = _after_denial(source, masked, _DENIALS) if _BUT.search(masked) else []
+    if denied:
+        return denied
     found: list[Clause] = []
     for piece in _statements(masked, 0, len(source)):
         found.extend(_coordinated(masked, piece))
     return found
 
 
-def _after_denial(source: str, masked: str) -> list[Clause]:
+def _after_denial(source: str, masked: str, kinds: Container[Kind] = _SILENT) -> list[Clause]:
     """Split "I could not find it, but the fee is 5 EUR" after what is no fact."""
-    for match in _AFTER_DENIAL.finditer(masked):
-        right = masked[match.end() :]
-        if _NO_CLAUSE.match(right) or not _opens_clause(right):
+    for match in islice(_AFTER_DENIAL.finditer(masked), _MOST_JOINS):
+        if not _states_more(masked[match.end() :], match[0]):
             continue
         left = kind_of(words_of(source[: match.start()]))
-        if left == "fact" or kind_of(words_of(source[match.end() :])) != "fact":
+        if left not in kinds or kind_of(words_of(source[match.end() :])) != "fact":
             continue
         rest = [
             Clause(piece.start + match.end(), piece.end + match.end(), piece.subject)
@@ -116,6 +140,21 @@ def _after_denial(source: str, masked: str) -> list[Clause]:
         ]
         return [Clause(0, match.start()), *rest]
     return []
+
+
+def _states_more(right: str, join: str) -> bool:
+    """Say whether what follows a denial can be a statement."""
+    figure = _FIGURE.search(right) is not None
+    if _NO_CLAUSE.match(right) or (_NO_STATEMENT.match(right) and not figure):
+        return False
+    if _opens_clause(right):
+        return True
+    if _BUT.search(join):
+        return figure or len(right.split()) >= _FEWEST
+    return figure and (
+        _ROUGHLY.match(right) is not None
+        or (join.strip()[:1] in (":", "–", "—", "-") and right[:1].isdecimal())
+    )
 
 
 def _opens_clause(text: str) -> bool:

@@ -22,6 +22,8 @@ _ANSWER_KEYS = "answer response result final_answer output text message content 
 ANSWER_KEYS = frozenset(_ANSWER_KEYS.split())
 """Keys that say nothing about what they hold."""
 _MOST_KEYS = 4
+_FEWEST_WORDS = 3
+"""Of a key that says something even of nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,36 +62,36 @@ def _leaves(source: str, offset: int) -> Iterator[Leaf]:
     objects: list[bool] = []
     expects_key = False
     for match in _TOKEN.finditer(source):
-        token = match[0]
-        if token in ("{", "["):
+        mark = match[0]
+        if mark in ("{", "["):
             keys.append("")
-            objects.append(token == "{")
+            objects.append(mark == "{")
             expects_key = objects[-1]
-        elif token in ("}", "]"):
+        elif mark in ("}", "]"):
             keys.pop()
             objects.pop()
-        elif token == ",":
+        elif mark == ",":
             expects_key = objects[-1]
-        elif token == ":":
+        elif mark == ":":
             expects_key = False
-        elif token.startswith('"'):
-            text, places = _decoded(token, offset + match.start())
+        elif mark.startswith('"'):
+            text, places = _decoded(mark, offset + match.start())
             if expects_key:
                 keys[-1] = text.replace("_", " ").strip()
             else:
                 yield Leaf(_named(keys), text, places)
-        elif token != "null":
+        elif mark != "null" or len(keys[-1].split()) >= _FEWEST_WORDS:
             start = offset + match.start()
-            yield Leaf(_named(keys), token, range(start, start + len(token) + 1))
+            yield Leaf(_named(keys), mark, range(start, start + len(mark) + 1))
 
 
 def _named(keys: list[str]) -> tuple[str, ...]:
     return tuple(key for key in keys[-_MOST_KEYS:] if key)
 
 
-def _decoded(token: str, start: int) -> tuple[str, tuple[int, ...] | range]:
+def _decoded(mark: str, start: int) -> tuple[str, tuple[int, ...] | range]:
     """Return the text of a JSON string, and where each of its characters stands."""
-    inner, start = token[1:-1], start + 1
+    inner, start = mark[1:-1], start + 1
     if "\\" not in inner:
         return inner, range(start, start + len(inner) + 1)
     chars: list[str] = []

@@ -47,13 +47,15 @@ _SAYS = re.compile(
 )
 # "No fee other than the 20 EUR": a denial that says something.
 _SAVE = re.compile(
-    r"\b(?:other than|except|apart from|besides|beyond|more than|less than|only)\b.*\d",
+    r"\b(?:other than|except|apart from|besides|beyond|more than|less than|only|why)\b.*\d|"
+    r"\([^()]*\d[^()]*[^\W\d_]{2}[^()]*\)",
     re.IGNORECASE,
 )
 _QUESTION = re.compile(r"[?？؟][\s!?？؟)\]\"'”’»」*_\W]*$")
 _LATIN = re.compile(r"[A-Za-z]")
 _STOP = re.compile(
-    r"[,;:.!–—-]\s+|\s(?=(?:and|but|so) (?:is|are|do|does|did|would|will|can|could|should|shall|may|"
+    r"[,;:.!–—-]\s+|\s(?=(?:and|but|so) (?:is|are|do|does|did|would|will|can|could|should|shall|"
+    r"may|"
     r"what|how|which|when|where|who)\b)",
     re.IGNORECASE,
 )
@@ -72,7 +74,8 @@ _GROUND = re.compile(
 _NUMBERED_ANY = re.compile(r"any \w+ (?!in\b|on\b|of\b|for\b|about\b)[a-z]+s .*\d", re.IGNORECASE)
 _PERSON = re.compile(r"\b(?:you|your|yours|i|me|my|we|us)\b", re.IGNORECASE)
 _SUBJECT = re.compile(
-    r"(?:and |but |so )?(?:the|these|those|they|he|she|there|all|every|each|no|its|their|his|her)\b",
+    r"(?:and |but |so )?(?:the|these|those|they|he|she|there|all|every|each|no|its|their|his|"
+    r"her)\b",
     re.IGNORECASE,
 )
 # What only leads to a question: "By the way, do you ...?".

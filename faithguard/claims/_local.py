@@ -66,7 +66,8 @@ _SENTENCE = re.compile(
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 # A count or a year makes no statement of a title: "Top 5 reasons", "Results of 2024".
 _AMOUNT = re.compile(
-    r"(?!(?:1?\d|20|(?:19|20)\d\d)\b(?![.,]\d))\d+|[€$£¥]|\d\s?(?:%|EUR|USD|GB|MB|TB|km|kg|days?|hours?|"
+    r"(?!(?:1?\d|20|(?:19|20)\d\d)\b(?![.,]\d))\d+|[€$£¥]|\d\s?(?:%|EUR|USD|GB|MB|TB|km|kg|days?|"
+    r"hours?|"
     r"weeks?|months?|years?|minutes?)\b|[:=]\s*\d"
 )
 _LONGEST_FRAGMENT = 8
@@ -121,7 +122,9 @@ class LocalClaims:
     def extract(self, answer: str, question: str | None = None) -> list[Claim]:
         """Return the claims of an answer, in its order."""
         answer = _SURROGATES.sub("\ufffd", answer)  # the sentence splitter takes UTF-8 only
-        found = _in_json(answer) or _in_text(answer)
+        found = _in_json(answer)
+        if found is None:
+            found = _in_text(answer)
         if not found and CITATION.fullmatch(answer.strip()):
             # Where nothing else is said, a number in brackets is no citation.
             start = len(answer) - len(answer.lstrip())
@@ -144,10 +147,13 @@ def _in_text(answer: str) -> list[_Found]:
     return [claim for unit in _led(list(_units(answer))) for claim in _claims(unit)]
 
 
-def _in_json(answer: str) -> list[_Found]:
+def _in_json(answer: str) -> list[_Found] | None:
     """Return the claims of an answer that is JSON: its leaves, after their keys."""
+    held = leaves(answer)
+    if held is None:
+        return None
     found: list[_Found] = []
-    for leaf in leaves(answer) or ():
+    for leaf in held:
         lead = [key for key in leaf.keys if has_words(key)]
         bare = not lead or {key.lower().replace(" ", "_") for key in lead} <= ANSWER_KEYS
         for one in _in_text(_SURROGATES.sub("\ufffd", leaf.text)):

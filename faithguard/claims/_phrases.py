@@ -340,7 +340,8 @@ COURTESY = Phrases(
     r"(?:مرحب[اً]+(?: بك(?:م)?)?|أهل[اً]+(?: وسهل[اً]+)?|السلام عليكم|بالتأكيد|بالطبع|"
     r"شكر[اً]+.{0,30}|عفو[اً]+|"
     r"على الرحب والسعة|سؤال جيد)|(?:آمل|أتمنى|نأمل) أن (?:يكون|تكون|يساعد).{0,40}",
-    r"(?:नमस्ते|नमस्कार|ज़रूर|जरूर|बिल्कुल|धन्यवाद.{0,20}|शुक्रिया|स्वागत है)|(?:मुझे )?(?:आशा|उम्मीद) "
+    r"(?:नमस्ते|नमस्कार|ज़रूर|जरूर|बिल्कुल|धन्यवाद.{0,20}|शुक्रिया|स्वागत है)|(?:मुझे )?(?:आशा|"
+    r"उम्मीद) "
     r"है .{0,40}"
     r"(?:मदद|सहाय|उपयोगी).{0,20}",
 )
@@ -590,7 +591,8 @@ ASKED_WORD = Phrases(rf"^[\"'“‘(\[*_\s¿]*{_AND}{_WH}\b")
 
 ASKED_ELSEWHERE = Phrases(
     r"[かの][?？]|[吗嗎呢么麼]|什|多少|几|幾|哪|谁|誰|怎|如何|何[?？時日年人度]|いつ|どこ|どの|どれ|どう|なに|だれ|"
-    r"いくら|なぜ|(?:^|\s)(?:هل|ما|ماذا|متى|كم|أين|كيف|من|لماذا|أي)\s|क्या|कौन|कब|कहाँ|कहां|कैसे|कितन|क्यों|"
+    r"いくら|なぜ|(?:^|\s)(?:هل|ما|ماذا|متى|كم|أين|كيف|من|لماذا|أي)\s|क्या|कौन|कब|कहाँ|कहां|कैसे|कितन|"
+    r"क्यों|"
     r"(?:^|\s)(?:кто|что|где|когда|как|сколько|как\w{2,3}|почему|ли|хотите|можно)\s"
 )
 """What tells a question in scripts of their own."""
@@ -600,7 +602,8 @@ KNOWING = Phrases(
     r"(?:did|didn['’]t) you (?:already )?(?:know|reali[sz]e|hear|notice)(?: that)?|"
     r"(?:do you |don['’]t you )?(?:know|reali[sz]e|remember) that|"
     r"don['’]t you (?:think|know|agree|remember|reali[sz]e|believe)(?: that)?|"
-    r"(?:are|were|aren['’]t|weren['’]t) you aware(?: that)?|have(?:n['’]t)? you (?:heard|noticed) that|"
+    r"(?:are|were|aren['’]t|weren['’]t) you aware(?: that)?|have(?:n['’]t)? you (?:heard|"
+    r"noticed) that|"
     r"(?:isn['’]t it|is it not) (?:true|the case|so|a fact|correct|right) that|"
     r"wouldn['’]t you (?:say|agree)(?: that)?|(?:does|would) it surprise you that|who knew that|"
     r"(?:wussten sie|wusstest du|wusstet ihr|wissen sie|weißt du|ist ihnen bekannt|ist dir bekannt)"
@@ -610,39 +613,48 @@ KNOWING = Phrases(
     r"(?:lo )?sapev[ia](?:te)? che|(?:lo )?sai che|(?:você |tu )?sabia que|"
     r"(?:wist|weet) (?:je|u) dat)(?: |(?<=que)['’]| ?qu['’])(?!(?:if|whether|of|about|any|who|what|"
     r"when|where|why|how|which)\b)(?=\S+ \S)|"
-    r"^(?:saviez[- ]vous|savais[- ]tu) qu['’]|(?:biliyor muydun\w*|ご存[知じ]|知って(?:い)?ま|你知道|您知道|"
+    r"^(?:saviez[- ]vous|savais[- ]tu) qu['’]|(?:biliyor muydun\w*|ご存[知じ]|知って(?:い)?ま|"
+    r"你知道|您知道|"
     r"هل تعلم أن|क्या आप जानते).*\d|\d.*(?:biliyor muydun|ご存[知じ]|知って(?:い)?ま)"
 )
 """Questions that state what they ask about: "Did you know that it is free?"."""
 
 TAG = Phrases(
     r"(?:,|;|…|\.\.\.|\s[–—-]|[，、،])\s*(?:right|correct|ok|okay|yes|yeah|agreed|"
-    r"(?:is|are|was|were|do|does|did|has|have|can|will)(?:n['’]t)? (?:it|they|he|she|you|that|there)|"
-    r"wo?n['’]t (?:it|they|he|she|you|that|there)|isn['’]t that (?:so|right)|innit|no|oder(?: nicht)?|"
-    r"nicht wahr|richtig|stimmt['’]?s|gell|ne|ja|verdad|cierto|vale|correcto|no es así|n['’]est-ce pas|"
+    r"(?:is|are|was|were|do|does|did|has|have|can|will)(?:n['’]t)? (?:it|they|he|she|you|that|"
+    r"there)|"
+    r"wo?n['’]t (?:it|they|he|she|you|that|there)|isn['’]t that (?:so|right)|innit|no|"
+    r"oder(?: nicht)?|"
+    r"nicht wahr|richtig|stimmt['’]?s|gell|ne|ja|verdad|cierto|vale|correcto|no es así|"
+    r"n['’]est-ce pas|"
     r"non|d['’]accord|pas vrai|vero|giusto|no è vero|certo|não é|né|certo|correto|tá|toch|nietwaar|"
-    r"hè|değil mi|tamam mı|对吗|对吧|是吧|是吗|不是吗|對嗎|對吧|好吗|أليس كذلك|صحيح|है ना|ठीक है|верно|"
+    r"hè|değil mi|tamam mı|对吗|对吧|是吧|是吗|不是吗|"
+    r"對嗎|對吧|好吗|أليس كذلك|صحيح|है ना|ठीक है|верно|"
     r"не так ли|правда|да)\s?[?？؟!][\W_]*$|(?:ですよね|でしょう|ですね|だよね)[?？][\W_]*$|"
     r"\s(?:değil mi|है ना|nicht wahr|n['’]est-ce pas)\s?[?？][\W_]*$"
 )
 """What makes a statement end with a question mark."""
 
 DENYING = Phrases(
-    r"^[\"'“‘(*_\s]*(?:(?:and|but|so|then),? )?(?P<aux>is|are|was|were|do|does|did|has|have|had|ca|could|"
+    r"^[\"'“‘(*_\s]*(?:(?:and|but|so|then),? )?(?P<aux>is|are|was|were|do|does|did|has|have|had|"
+    r"ca|could|"
     r"wo|would|should|must)n['’]t (?P<rest>.*)"
 )
 """A question that says that its answer is yes: "Isn't it free?"."""
 
 DENYING_VALUE = Phrases(
-    r"^[\"'“‘(*_\s¿]*(?:(?:is|are|was|were|do|does|did|has|have|had|can|will|would|should) .{1,200}?"
+    r"^[\"'“‘(*_\s¿]*(?:(?:is|are|was|were|do|does|did|has|have|had|can|will|would|"
+    r"should) .{1,200}?"
     r"\bnot\b|(?:\w+ ){1,12}?nicht\b|(?:\w+ ){1,8}?kein\w*\b|no\b|non\b|n[aã]o\b|.{0,60}\bn['’]est|"
-    r".{0,60}\bne .{1,40}?\bpas\b|(?:\w+ ){1,12}?niet\b)|değil mi|ではありません|じゃな|ではない|ませんか|"
+    r".{0,60}\bne .{1,40}?\bpas\b|(?:\w+ ){1,12}?niet\b)|değil mi|"
+    r"ではありません|じゃな|ではない|ませんか|"
     r"不是|难道|難道|أليس|नहीं"
 )
 """The same in other words and languages, where a figure follows or goes before."""
 
 WANTING = Phrases(
-    r"\b(?:you|we|i) (?:not )?(?:also |really |rather |just )?(?:like|want|prefer|wish|love|care|mind)\b|"
+    r"\b(?:you|we|i) (?:not )?(?:also |really |rather |just )?(?:like|want|prefer|wish|love|care|"
+    r"mind)\b|"
     r"\b(?:have|need) (?:any|more|other|help|anything)\b|"
     r"\b(?:möcht\w*|woll\w*|willst|quier\w*|dese\w*|gustar\w*|voul\w*|souhait\w*|vuo\w*|vorr\w*|"
     r"desider\w*|quer\w*|gostaria\w*|wil(?:t|len)?|istiyor\w*|istemez)\b|要不要|想不想|いかが"

@@ -12,7 +12,8 @@ from collections.abc import Callable
 CITATION = re.compile(
     r"\[(?:\^\w{1,20}|(?:(?:doc|document|source|ref|passage|context)s?\.?\s?#?)?"
     r"\d{1,3}(?:\s?[,;–-]\s?\d{1,3}){0,20})\](?:\([^()\s]{1,500}\))?|"
-    r"【(?:(?:source|doc|document|ref|reference)s?[ :#]{0,3})?(?:\d{1,4}(?:\s?[:,;–-]\s?\d{1,4}){0,20})?"
+    r"【(?:(?:source|doc|document|ref|"
+    r"reference)s?[ :#]{0,3})?(?:\d{1,4}(?:\s?[:,;–-]\s?\d{1,4}){0,20})?"
     r"(?:†[^】]{0,60})?】",
     re.IGNORECASE,
 )
@@ -22,7 +23,8 @@ _TAGS = (
 )
 # What a reader does not see inside a word.
 _INVISIBLE = "\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
-_JOINED = r"(?<=[\da-zA-ZÀ-ɏͰ-ӿ])[\u200c\u200d]+(?=[\da-zA-ZÀ-ɏͰ-ӿ])"
+_LETTER = r"[\da-zA-ZÀ-ɏͰ-ӿ]"
+_JOINED = rf"(?<={_LETTER})[\u200c\u200d]+|[\u200c\u200d]+(?={_LETTER})"
 # Titles and descriptions that hold a figure say something.
 _TITLE = re.compile(r"\s[\"']((?=[^\"']*\d)[^\"']{3,500})[\"']\s*\)$")
 _SAID = re.compile(r"(?:alt|title)\s*=\s*[\"]([^\"]*\d[^\"]*)[\"]", re.IGNORECASE)
@@ -43,7 +45,7 @@ def _break(match: re.Match[str]) -> str:
 
 
 _STEPS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
-    (re.compile(r"<!--|--+!?>\s*$"), " "),
+    (re.compile(r"<!--|-->\s*$"), " "),
     (re.compile(r"\[( |x|X)\](?=\s)"), ""),
     (re.compile(r"!?\[([^\[\]]{1,500})\]\((?:[^()]|\([^()]{0,200}\)){0,1000}\)"), _link),
     (re.compile(r"(?<=\d)<sup>(?=[\d-])", re.IGNORECASE), "^"),

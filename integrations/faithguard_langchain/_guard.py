@@ -51,11 +51,11 @@ from faithguard_langchain._values import context_of, plain_input
 __all__ = ["Guarded", "Reported", "guard"]
 
 log = logging.getLogger("faithguard")
-
-_ATTEMPTS = 2
 AnyRunnable = Runnable[Any, Any]
 In = TypeVar("In")
 Out = TypeVar("Out")
+
+_ATTEMPTS = 2  # answers to have written at most, where the caller does not say
 
 
 class Reported(NamedTuple):

@@ -113,7 +113,7 @@ class Output:
             return [item for item in items if self._was_given(item)] + [AIMessage(content=text)]
         if isinstance(value, Mapping):
             mapping = cast(Mapping[str, Any], value)
-            inputs = cast(Mapping[str, Any], given) if isinstance(given, Mapping) else {}
+            inputs = _fields(given)
             names = (key,) if key is not None else ANSWER_KEYS
             place = next(name for name in names if answer_of(mapping.get(name)) is not None)
             kept = {n: v for n, v in mapping.items() if n != place and self._stays(v)}
@@ -156,7 +156,7 @@ def _fields(value: Any) -> Mapping[Any, Any]:
         return dict(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    return {}
+    return dict[Any, Any]()
 
 
 def _same(message: BaseMessage, other: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 import pytest
 from hypothesis import given, settings
@@ -377,6 +378,235 @@ def test_answers_without_claims(answer: str) -> None:
     assert extract(answer, question) == []
 
 
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        ("According to the context, the rent is 70 EUR.", "the rent is 70 EUR."),
+        ("Based on the documents provided: the rent is 70 EUR.", "the rent is 70 EUR."),
+        ("As stated in the leaflet, one pill is enough.", "one pill is enough."),
+        ("Per the policy, pets are welcome.", "pets are welcome."),
+        ("From the information provided, pets are welcome.", "pets are welcome."),
+        ("The passage states that pets are welcome.", "pets are welcome."),
+        ("According to [2], pets are welcome.", "pets are welcome."),
+        ("Laut dem Text beträgt die kalte Miete 70 EUR.", "die kalte Miete beträgt 70 EUR."),
+        ("Según la guía, la renta es de 70 EUR.", "la renta es de 70 EUR."),
+        ("D'après le document, le loyer est de 70 EUR.", "le loyer est de 70 EUR."),
+        ("In base ai documenti forniti, l'affitto è di 70 EUR.", "l'affitto è di 70 EUR."),
+        ("De acordo com o texto, a renda é de 70 EUR.", "a renda é de 70 EUR."),
+        ("Volgens de tekst bedraagt de huur 70 EUR.", "de huur bedraagt 70 EUR."),
+    ],
+)
+def test_attribution_to_the_material_leaves_the_text(answer: str, text: str) -> None:
+    """Saying "according to the context" adds nothing to check; it stays in the span."""
+    (claim,) = extract(answer)
+    assert (claim.kind, claim.text, claim.span) == ("fact", text, (0, len(answer)))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "According to Ana Silva, the rent is 70 EUR.",
+        "According to the Red Cross, pets are welcome.",
+        "According to the 2019 report, rents rose.",
+        "According to the FIFA handbook, it is a foul.",
+        "The report says that rents rose.",
+        "From the website, orders take two days.",
+        "Based on the data, the drug was approved.",
+        "Laut Frau Silva beträgt die Miete 70 EUR.",
+        "Según la OMS, es raro.",
+    ],
+)
+def test_attribution_that_can_be_checked_stays(answer: str) -> None:
+    """Who said it is part of the statement, unless it is the material as such."""
+    assert texts(answer) == [answer]
+    assert kinds(answer) == ["fact"]
+
+
+def test_what_follows_an_attribution_is_read_as_if_alone() -> None:
+    """Its clauses are split, and a fragment takes the question."""
+    answer = "According to the context, Acme was founded in 1990 and has 40 shops."
+    assert texts(answer) == ["Acme was founded in 1990", "Acme has 40 shops."]
+    for said in ("According to the text, 70 EUR.", "Based on the text, the answer is 70 EUR."):
+        assert texts(said, "What is the rent?") == ["What is the rent? 70 EUR."]
+    assert kinds("Based on the context, I don't know.") == ["abstention"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "```\nSwallow 12 pills.\n```",
+        "~~~text\nthe rent is 70 EUR a month.\n~~~",
+        "```\nSwallow 12 pills.",
+        "```\nRent: 70 EUR\n```",
+        "```reply\nThe rent is 70 EUR.\n```",
+        "~~~ The rent is 70 EUR\nx\n~~~",
+        "````\n```\nThe rent is 70 EUR.\n```\n````",
+        "```\na = 1\nb = 2\nSwallow 12 pills.\n```",
+        "```\n毎日十二錠を飲みます。\n```",
+        "<!-- The rent is 70 EUR -->",
+        "[^1]: The rent is 70 EUR.",
+        "![The rent is 70 EUR](a.png)",
+        'See [terms](https://a.example "The rent is 70 EUR").',
+        '<img src="a.png" alt="The rent is 70 EUR">',
+        "【The rent is 70 EUR】",
+        "| The rent is 70 EUR | x |\n|---|---|\n| a | b |",
+        "# The rent is 70 EUR, right?\n\nHello!",
+    ],
+)
+def test_no_place_hides_a_fact(answer: str) -> None:
+    """Fences, comments, notes, titles and headers are read where they say something."""
+    found = [claim.text for claim in extract(answer) if claim.kind == "fact"]
+    assert any("70" in text or "12" in text or "十二" in text for text in found)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'x = 5\nprint("The rent is 70 EUR")',
+        'def f(a):\n    """Return the sum of two numbers."""\n    # It is big.\n    return a',
+        '{"rent": 70, "name": "The rent"}',
+        "SELECT name, rent FROM flats WHERE rent > 70 ORDER BY name",
+        "pip install tool\ncd my project folder\nsudo apt-get install -y tool",
+        "name: build\non: push\njobs:\n  test:\n    runs-on: linux",
+        "server {\n  listen 80;\n}",
+        "/**\n * Returns the total of 2 numbers.\n */\nint f(int a);",
+    ],
+)
+@pytest.mark.parametrize("info", ["", "python", "text"])
+def test_code_makes_no_claims(code: str, info: str) -> None:
+    """Programs, queries, commands and settings are no statements, with or without a label."""
+    assert extract(f"```{info}\n{code}\n```") == []
+
+
+def test_a_stray_dash_makes_no_title() -> None:
+    """One mark under a word is an item without words, three are a title."""
+    assert texts("Lima\n-\nCusco") == ["Lima", "Cusco"]
+    assert texts("Lima\n---\nIt is big.") == ["It is big."]
+
+
+def test_characters_that_nobody_sees_are_dropped() -> None:
+    """Kinds and texts see the word, spans what stands there; scripts that need them keep them."""
+    assert texts("The re\u00adnt is\u200b 7\u20600 EUR.") == ["The rent is 70 EUR."]
+    assert kinds("I do\u200cn't kn\u00adow.") == ["abstention"]
+    assert texts("می\u200cخواهم") == ["می\u200cخواهم"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Isn't the rent 70 EUR?",
+        "Is the rent not 70 EUR?",
+        "Doesn't the plan cover theft?",
+        "Isn't it free?",
+        "Don't you think it costs 70 EUR?",
+        "You know that it costs 70 EUR, right?",
+        "The rent is 70 EUR, OK?",
+        "Did you know members pay nothing?",
+        "What you pay is 70 EUR, any questions?",
+        "70 EUR, any questions?",
+        "Yes, it costs 70 EUR?",
+        "If you book now, the rent is 70 EUR, do you agree?",
+        "Would you take the flat, which costs 70 EUR?",
+        "The rent is waived and is that fine with you?",
+        "Wussten Sie, dass die Miete 70 EUR beträgt?",
+        "Ist die Miete nicht 70 EUR?",
+        "¿Sabías que la renta es de 70 EUR?",
+        "Le loyer est de 70 EUR, n'est-ce pas ?",
+        "Sapevi che costa 70 EUR?",
+        "Não custa 70 EUR?",
+        "De huur is 70 EUR, toch?",
+        "家賃は70ユーロですよね？",
+        "租金是70欧元，对吗？",
+    ],
+)
+def test_a_question_that_states_is_a_fact(answer: str) -> None:
+    """Leading questions and tags are no way past the checker."""
+    assert kinds(answer) == ["fact"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Wouldn't you like more pictures?",
+        "Don't you want to stay 2 nights?",
+        "Is the rent 70 EUR?",
+        "You mean the 70 EUR flat?",
+        "By the way, what is 5 + 5?",
+        "To help you better, could you tell me your name?",
+        "If the rent is 70 EUR, would you come?",
+        "Isn't that great?",
+        "In which town are you?",
+        "Did you know where it was?",
+        "Shall I book it, ok?",
+        "Um wie viel Uhr kommen Sie?",
+        "Möchten Sie nicht 2 Zimmer?",
+        "¿No quieres 2 noches?",
+        "Votre plan est-il actif ?",
+        "何時に来ますか？",
+    ],
+)
+def test_a_question_that_asks_is_no_fact(answer: str) -> None:
+    """Offers and questions back hold nothing to check, also where they are denied."""
+    assert kinds(answer) == ["question"]
+
+
+def test_json_answers_are_read_by_leaf() -> None:
+    """Each text and number is a claim after its keys, at its place; kinds are what they say."""
+    answer = '{"answer": "I don\'t know.", "flat": {"rent_eur": 70, "tags": ["new \\u00e9tage"]}}'
+    claims = extract(answer)
+    assert [(claim.kind, claim.text) for claim in claims] == [
+        ("abstention", "I don't know."),
+        ("fact", "flat: rent eur: 70"),
+        ("fact", "flat: tags: new étage"),
+    ]
+    assert [answer[slice(*claim.span)] for claim in claims][1:] == ["70", "new \\u00e9tage"]
+    assert texts('{"answer": "70 EUR"}', "The rent?") == ["The rent? 70 EUR"]
+    assert kinds('{"answer": "I don\'t know. The rent is 70 EUR."}') == ["abstention", "fact"]
+    assert texts('```json\n{"answer": "It is free."}\n```') == ["answer: It is free."]
+    assert extract('{"answer": ""}') == []
+    assert len(extract('{"answer": "70 EUR"')) == 1
+    assert extract("[" * 50_000 + "]" * 50_000) == []
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I don't know, but the rent amounts to 70 EUR.",
+        "I don't know, maybe 70 EUR.",
+        "I'm not sure: 70 EUR.",
+        "I don't know but members pay nothing",
+        "I could not find it, but I can say it is 70 EUR.",
+        "I don't know, as the rent is 70 EUR.",
+        "Ich weiß es nicht, aber die Miete beläuft sich auf 70 EUR.",
+        "No lo sé, pero la renta es de 70 EUR.",
+        "Je ne sais pas, mais le loyer s'élève à 70 EUR.",
+        "Non lo so, ma l'affitto ammonta a 70 EUR.",
+        "Não sei, mas a renda é de 70 EUR.",
+        "Dat weet ik niet, maar de huur bedraagt 70 EUR.",
+        "Bilmiyorum, ama kira 70 EUR.",
+        "わかりませんが、家賃は70ユーロです。",
+        "我不知道，但租金是70欧元。",
+    ],
+)
+def test_an_abstention_hides_no_fact(answer: str) -> None:
+    """What follows "I don't know, but" is found in each language, whatever its verb."""
+    assert kinds(answer) == ["abstention", "fact"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I cannot find a rent below 70 EUR.",
+        "I don't know whether it is 70 EUR.",
+        "I could not find it, but happy to look again.",
+        "I don't know, as the context does not say it.",
+    ],
+)
+def test_an_abstention_without_a_fact_stays_whole(answer: str) -> None:
+    """A figure that is only asked about is not stated."""
+    assert kinds(answer) == ["abstention"]
+
+
 WORDS = "".join(chr(c) for c in range(0x61, 0x7B)) + "éßжあ中अا"
 
 
@@ -402,14 +632,25 @@ def test_no_letter_is_lost(answer: str) -> None:
     """Without code, titles, tables and lead-ins, each letter lies in the span of a claim."""
     # "a) " marks an item.
     answer = answer.replace(")", "")
-    if (
-        "**" in answer
-        or "\n---" in answer
-        or any(line.strip(" >") == "-" * 3 for line in answer.split("\n"))
-    ):
+    # Bold paragraphs and lines over a rule are titles.
+    if "**" in answer or "---" in answer:
         answer = answer.replace("-", "").replace("*", "")
     covered: set[int] = set()
     for claim in extract(answer):
         covered.update(range(*claim.span))
     lost = [at for at, char in enumerate(answer) if char.isalpha() and at not in covered]
     assert not lost
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+        max_leaves=20,
+    ),
+    st.booleans(),
+)
+@settings(max_examples=200, deadline=None)
+def test_any_json_gives_claims_in_order(value: object, plain: bool) -> None:
+    """Spans hold for any JSON, escaped or not."""
+    extract(json.dumps(value, ensure_ascii=not plain))

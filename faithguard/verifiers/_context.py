@@ -18,8 +18,8 @@ from functools import cached_property
 from sentencex import get_sentence_boundaries
 
 from faithguard.types import Evidence, Passage
-from faithguard.verifiers._terms import Terms, analyse
-from faithguard.verifiers._values import Value
+from faithguard.verifiers._terms import Terms, analyse, keys_in
+from faithguard.verifiers._values import Value, find_values
 
 __all__ = ["Context", "Selection", "Sentence"]
 
@@ -44,8 +44,18 @@ class Sentence:
     start: int
     end: int
     text: str
-    terms: Terms
-    """Its terms; those of a table row with its header's, so that a cell is known by its column."""
+    header: str = ""
+    """The header row of its table, so that a cell is known by its column."""
+
+    @property
+    def words(self) -> str:
+        """The sentence with its header."""
+        return f"{self.header} {self.text}" if self.header else self.text
+
+    @property
+    def terms(self) -> Terms:
+        """Its terms."""
+        return analyse(self.words)
 
     def evidence(self) -> Evidence:
         """Return the sentence as a verbatim piece of its passage."""
@@ -109,7 +119,7 @@ class Context:
     def _index(self) -> dict[str, list[int]]:
         index: dict[str, list[int]] = defaultdict(list)
         for number, sentence in enumerate(self.sentences):
-            for key in {*sentence.terms.words, *sentence.terms.hidden}:
+            for key in keys_in(sentence.words):
                 index[key].append(number)
         return dict(index)
 
@@ -118,7 +128,7 @@ class Context:
         """The different values of the context with the sentences that hold them, by mark."""
         holders: dict[object, tuple[Value, set[int]]] = {}
         for number, sentence in enumerate(self.sentences):
-            for value in sentence.terms.distinct:
+            for value in find_values(sentence.words):
                 holders.setdefault(value.meaning, (value, set()))[1].add(number)
         index: dict[object, list[tuple[Value, set[int]]]] = defaultdict(list)
         for entry in holders.values():
@@ -301,7 +311,5 @@ def _pieces(number: int, text: str, start: int, end: int, header: str) -> Iterat
         left = start + len(piece) - len(piece.lstrip())
         right = start + len(piece.rstrip())
         if left < right and any(character.isalnum() for character in text[left:right]):
-            words = text[left:right]
-            terms = analyse(f"{header} {words}" if header else words)
-            yield Sentence(number, left, right, words, terms)
+            yield Sentence(number, left, right, text[left:right], header)
         start = stop

@@ -365,21 +365,23 @@ _DAY_WORDS = frozenset(
     [
         *_DAY_OF,
         *(f"{name}s" for name in _DAYS),
-        *"weekdays weekday business working weekends weekend every each daily seven all".split(),
+        *"weekdays weekday business working weekends weekend every each daily all week".split(),
     ]
 )
-_CLOCK_WORDS = frozenset("noon midday midnight clock morning afternoon evening night".split())
+_CLOCK_WORDS = frozenset(
+    "noon midday midnight clock morning afternoon evening night am pm m h uhr".split()
+)
 _NUMBER_WORDS = frozenset([*_WORDS, *_SCALES, *_ORDINALS, *_PARTS, "a", "an", "one"])
 _TELLING_WORDS = _DAY_WORDS | _CLOCK_WORDS | (_NUMBER_WORDS - {"a", "an", "one"})
 
 
 def _candidates(text: str, words: frozenset[str], digits: bool) -> Iterator[Value]:
     """Yield values, the most specific writings first."""
-    if digits:
+    if digits and ("-" in text or words & _MONTH_OF.keys()):
         yield from _dates(text)
-    if digits or words & _DAY_WORDS:
+    if words & _DAY_WORDS or "24/7" in text:
         yield from _days(text)
-    if digits or words & _CLOCK_WORDS:
+    if ":" in text or words & _CLOCK_WORDS:
         yield from _clocks(text)
     if digits:
         yield from _digits(text)

@@ -395,13 +395,10 @@ def _passage(item: Any, fields: Mapping[str, Any]) -> Passage:
             f"a piece of context is of type {type(item).__name__}, which has no text: "
             "pass strings, Documents, nodes or Passages"
         )
-    metadata = _metadata_of(item)
-    source = next(
-        (metadata[k] for k in ("source", "file_name", "url", "id") if k in metadata), None
-    )
-    return Passage(
-        text=text, source=None if source is None else str(source), metadata=metadata, **fields
-    )
+    passage = Passage(text=text, metadata=_metadata_of(item), **fields)
+    known = (passage.metadata.get(key) for key in ("source", "file_name", "url", "id"))
+    source = next((value for value in known if value is not None), None)
+    return passage if source is None else replace(passage, source=str(source))
 
 
 def _scoreless(pair: tuple[Any, ...]) -> Any:

@@ -165,7 +165,9 @@ def _with_rules(data: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(domain, str):
         return dict(data)
     domain = ALIASES.get(domain, domain)
-    return {**(_CLOSED_RULES if domain in _CLOSED else {}), **data, "domain": domain}
+    # "Medical" is a domain of another name, but not a less closed one
+    closed = domain.strip().casefold() in _CLOSED
+    return {**(_CLOSED_RULES if closed else {}), **data, "domain": domain}
 
 
 def _from(name: str, origins: Mapping[str, str]) -> str:

@@ -96,8 +96,13 @@ def _clean(text: str) -> str:
     return _SURROGATES.sub("\ufffd", text)
 
 
-def _plain(value: Any, depth: int = 0) -> Any:
-    """Return `value` as JSON can hold it; what JSON has no form for becomes its `str`."""
+def _plain(value: Any, above: tuple[int, ...] = ()) -> Any:
+    """Return `value` as JSON can hold it; what JSON has no form for becomes its `str`.
+
+    Args:
+        value: Metadata of anybody's.
+        above: The ids of what holds it, since it may hold itself.
+    """
     if isinstance(value, str):
         return _clean(str(value))
     if value is None or isinstance(value, bool):
@@ -107,13 +112,16 @@ def _plain(value: Any, depth: int = 0) -> Any:
         return int(value) if value.bit_length() < _LONGEST_INT else hex(value)
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else str(value)
-    if depth == _DEEPEST:  # it may hold itself
+    if id(value) in above or len(above) == _DEEPEST:
         return f"<{type(value).__name__}>"
     if isinstance(value, Mapping):
-        mapping = cast(Mapping[Any, Any], value)
-        return {_told(key): _plain(item, depth + 1) for key, item in mapping.items()}
+        try:
+            items = list(cast(Mapping[Any, Any], value).items())
+        except Exception:  # a mapping of anybody's, too
+            return f"<{type(value).__name__}>"
+        return {_told(key): _plain(item, (*above, id(value))) for key, item in items}
     if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(item, depth + 1) for item in cast(Collection[Any], value)]
+        return [_plain(item, (*above, id(value))) for item in cast(Collection[Any], value)]
     return _told(value)
 
 

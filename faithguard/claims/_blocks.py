@@ -17,6 +17,8 @@ from markdown_it.token import Token
 
 from faithguard.claims._fences import is_prose, read_lines
 from faithguard.claims._kinds import states
+from faithguard.claims._values import read_values
+from faithguard.claims._verbs import has_verb
 from faithguard.types import Span
 
 _NEWLINE = re.compile(r"\r\n?|\n")
@@ -45,6 +47,8 @@ class Block:
     """Whether it is the first block of a list item."""
     header: tuple[str, ...] = ()
     """The headers of a row's table."""
+    said: str = ""
+    """What a row says, where its cells do not tell it."""
 
 
 def _markdown() -> MarkdownIt:
@@ -211,25 +215,41 @@ class _Reader:
         if not closed and " " in token.info.strip():
             return  # prose that happens to start with three marks must not hide the rest
         self.covered.update(range(first, last))
-        start = self.lines[first][0]
-        self.found.append(Block(kind="code", start=start, text="", depth=self.depth))
+        before = len(self.found)
         if is_prose(token.info):
-            at = self.answer.find(token.info.strip(), start)
+            at = self.answer.find(token.info.strip(), self.lines[first][0])
             self._nest(at, at + len(token.info.strip()))
         inner = range(first + 1, last - 1 if closed else last)
-        if not inner or self.nesting >= _MOST_NESTED:
-            return
-        if token.info.strip().lower() in ("markdown", "md"):  # some models wrap their answer so
+        if inner and self.nesting < _MOST_NESTED:
+            self._fenced(inner, token.info.strip().lower(), closed=closed)
+        if len(self.found) == before:
+            start = self.lines[first][0]
+            self.found.append(Block(kind="code", start=start, text="", depth=self.depth))
+
+    def _fenced(self, inner: range, info: str, *, closed: bool) -> None:
+        """Take in what lines between fences say."""
+        if info in ("markdown", "md"):  # some models wrap their answer so
             self._nest(self.lines[inner[0]][0], self.lines[inner[-1]][1])
             return
         lines = [self.answer[slice(*self.lines[line])] for line in inner]
-        for low, high in read_lines(lines, token.info):
-            self._nest(self.lines[inner[low]][0], self.lines[inner[high - 1]][1])
+        values = read_values(lines, info)
+        for value in values:
+            start = self.lines[inner[value.line]][0]
+            start, end = start + value.start, start + value.end
+            text = self.answer[start:end]
+            self.found.append(
+                Block(kind="row", start=start, text=text, depth=self.depth, said=value.said)
+            )
+        if values:
+            return
+        for low, high in read_lines(lines, info, closed=closed):
+            lists = not any(map(has_verb, lines[low:high]))
+            self._nest(self.lines[inner[low]][0], self.lines[inner[high - 1]][1], deeper=int(lists))
 
-    def _nest(self, start: int, end: int) -> None:
+    def _nest(self, start: int, end: int, *, deeper: int = 0) -> None:
         """Take in the blocks of a part of the answer that is read on its own."""
         self.found.extend(
-            replace(block, start=block.start + start)
+            replace(block, start=block.start + start, depth=block.depth + deeper)
             for block in _blocks(self.answer[start:end], depth=self.nesting + 1)
         )
 
@@ -244,11 +264,16 @@ class _Reader:
             if tokens[at].type == "tr_open":
                 rows.append((tokens[at].map or [0])[0])
             at += 1
-        if rows[1:]:
+        # Without a body, its headers are what a table says.
+        body = [line for line in rows[1:] if self._told(line)]
+        if body:
             self._header(self.lines[first])
-        for line in rows[1:] or rows:
-            self._row(line, header if rows[1:] else ())
+        for line in body or rows[:1]:
+            self._row(line, header if body else ())
         return at
+
+    def _told(self, line: int) -> bool:
+        return any(map(str.isalnum, self.answer[slice(*self.lines[line])]))
 
     def _header(self, line: Span) -> None:
         """Take in headers that state something: "The fee is 90 EUR"."""

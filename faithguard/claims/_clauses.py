@@ -11,7 +11,8 @@ from collections.abc import Container
 from dataclasses import dataclass
 from itertools import islice
 
-from faithguard.claims._kinds import kind_of
+from faithguard.claims._content import gives_reason, has_own_clause
+from faithguard.claims._kinds import form_of, kind_of
 from faithguard.claims._plain import words_of
 from faithguard.claims._verbs import FINITE, MODALS, UNSURE, has_verb, verb_at
 from faithguard.types import Kind
@@ -65,15 +66,41 @@ _AFTER_DENIAL = re.compile(
     rf"\s+(?:while|and|because|{_BUTS})\b,?\s+|[，、,]\s*(?:但是?|不过|然而|しかし|ただし)|"
     r"(?<=です)が、|(?<=ません)が、"
 )
+# "I found no fee because it is free": strong ones lead to a statement whatever its verb.
+_STRONG_REASONS = (
+    r"because|which means(?: that)?|which implies(?: that)?|which suggests(?: that)?|meaning(?: "
+    r"that)?|hence|therefore|thus|i\.e\.|that is to say|given that|seeing that|now that|weil|"
+    r"parce que?|puisque|porque|ya que|puesto que|perch[eé]|poich[eé]|dato che|siccome|"
+    r"pois|j[aá] que|omdat|aangezien|çünkü|क्योंकि"
+)
+_REASON = re.compile(
+    rf"[,;]?\s+(?:and\s+|but\s+|simply\s+|just\s+)?(?P<strong>{_STRONG_REASONS})\b[,:]?\s+(?:that\s+)?|"
+    r"[,;]?\s+(?:and\s+)?(?:since|as|so|so that|donc|así que|quindi|então|dus)\s+|"
+    r",\s+(?:for|da)\s+|,?\s+denn\s+|,\s+(?:pues|want|car)\s+|"
+    r"\s+car\s+(?=(?:les?|la|une?|il|elle|on|ce|cette|ces|vous|nous|tout|votre|leur|aucune?)\s|"
+    r"[lc]')|"
+    r"\s+want\s+(?=(?:de|het|een|dit|die|deze|er|je|u|alle|geen|men|elke|ze|hij|wij|uw|onze)\s)|"
+    r"[，、,]?\s*(?P<wide>因为|因為|由于|所以)|[،,]?\s(?P<prefix>لأن)(?:ه|ها|هم)?\s|"
+    r"(?<=\w)(?:--|[–—])(?=\w)",
+    re.IGNORECASE,
+)
 _BUT = re.compile(rf"\b(?:{_BUTS})\b|但|不过|然而|しかし|ただし|が、")
 _NO_CLAUSE = re.compile(
     r"(?:what|when|whether|how|why|who|where|if|or|nor|which of|ob|wie|was|wann|wo|oder|si|qu[eé]|"
     r"cu[aá]\w+|cómo|quand|comment|ou|se|quando|come|o|hoe|wat|wanneer|of)\b",
     re.IGNORECASE,
 )
+# "I searched it but could not find a date": the same one was unable.
+_UNABLE = re.compile(
+    r"(?:could|can|was|am|do|did|have)(?: not|n't|not)\b|found no\b", re.IGNORECASE
+)
+_ASKS = re.compile(r"(?:what|when|whether|how|why|who|where|if|or|nor)\b", re.IGNORECASE)
 # What follows these is no statement, unless it holds a figure.
 _NO_STATEMENT = re.compile(
-    r"(?:please|that|as|because|since|feel|let|you (?:may|can|might|should|could)|happy|glad|"
+    r"(?:please|that|as|because|since|feel|let|you (?:may|can|might|should|could) (?:also |always |"
+    r"want to |wish to |need to |like to |try to |try )*(?:contact|ask|check|visit|try|reach|find|"
+    r"call|consult|see|refer|look|write|e-?mail|speak|talk|get in touch|provide|share|let|review|"
+    r"tell|send|search|read|view)|happy|glad|"
     r"thanks|thank|sorry|hopefully|here|i(?:'m|'d|'ll)?|we)\b",
     re.IGNORECASE,
 )
@@ -128,11 +155,24 @@ def clauses(source: str, kind: Kind) -> list[Clause]:
 
 def _after_denial(source: str, masked: str, kinds: Container[Kind] = _SILENT) -> list[Clause]:
     """Split "I could not find it, but the fee is 5 EUR" after what is no fact."""
-    for match in islice(_AFTER_DENIAL.finditer(masked), _MOST_JOINS):
-        if not _states_more(masked[match.end() :], match[0]):
+    reasons = list(islice(_REASON.finditer(masked), _MOST_JOINS))
+    taken = {match.start() for match in reasons}
+    others = islice(_AFTER_DENIAL.finditer(masked), _MOST_JOINS)
+    joins = [*reasons, *(match for match in others if match.start() not in taken)]
+    for match in sorted(joins, key=lambda join: join.start()):
+        right = masked[match.end() :]
+        if match.re is _REASON:
+            strong = any(match.groupdict().values())
+            more = not _ASKS.match(right) and gives_reason(right, strong=strong)
+        else:
+            more = _states_more(right, match[0])
+        if not more:
             continue
-        left = kind_of(words_of(source[: match.start()]))
-        if left not in kinds or kind_of(words_of(source[match.end() :])) != "fact":
+        left = form_of(words_of(source[: match.start()]))
+        words = words_of(source[match.end() :])
+        if _UNABLE.match(words):
+            words = f"I {words}"
+        if left not in kinds or kind_of(words) != "fact":
             continue
         rest = [
             Clause(piece.start + match.end(), piece.end + match.end(), piece.subject)
@@ -147,7 +187,7 @@ def _states_more(right: str, join: str) -> bool:
     figure = _FIGURE.search(right) is not None
     if _NO_CLAUSE.match(right) or (_NO_STATEMENT.match(right) and not figure):
         return False
-    if _opens_clause(right):
+    if _opens_clause(right) or has_own_clause(right):
         return True
     if _BUT.search(join):
         return figure or len(right.split()) >= _FEWEST

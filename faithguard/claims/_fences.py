@@ -11,7 +11,17 @@ import re
 from faithguard.claims._verbs import has_verb
 from faithguard.types import Span
 
-_PLAIN = frozenset({"", "text", "txt", "plain", "plaintext", "none", "markdown", "md"})
+_SOURCE_WORDS = (
+    "python py python3 pycon ipython javascript js jsx typescript ts tsx java kotlin kt swift "
+    "scala c h cpp c++ cc cxx csharp cs c# objc go golang rust rs sql mysql psql postgresql "
+    "sqlite bash sh zsh fish shell shell-session console terminal powershell ps1 bat cmd html "
+    "htm css scss sass less xml svg xhtml dockerfile docker ini toml cfg conf config "
+    "properties env nginx php ruby rb perl pl r lua haskell hs elixir ex erlang clojure dart "
+    "julia matlab diff patch makefile make cmake graphql proto protobuf regex latex tex vue "
+    "svelte terraform hcl http"
+)
+_SOURCE = frozenset(_SOURCE_WORDS.split())
+"""Labels of programs and settings."""
 _COMMANDS = (
     "import from def class return if elif else for while try except with raise assert print pass "
     "const let var function export public private static void package use include echo cd ls sudo "
@@ -43,32 +53,62 @@ _OPENERS = (
 )
 _OPENER = re.compile(rf"(?:{'|'.join(_OPENERS.split())})\b")
 _FIGURE = re.compile(r"\d")
+_VALUE = re.compile(r"[^\W\d]{0,3}\s?\d[\d.,]*\s?(?:[€$£%]|[^\W\d]\w*)(?: \w+){0,6}[.!]?")
+_FEWEST_WORDS = 3
 _NAMED = re.compile(r"[A-ZÀ-Þ][\w ]{1,30}: \S*\d")
 
 
-def read_lines(lines: list[str], info: str) -> list[Span]:
+def read_lines(lines: list[str], info: str, *, closed: bool = True) -> list[Span]:
     """Return the runs of a fence's lines that are read, as first and last + 1."""
     told = [line for line in lines if any(map(str.isalnum, line))]
-    code = sum(1 for line in told if _is_code(line))
+    code = sum(map(_is_code_or_comment, told))
     prose = [index for index, line in enumerate(lines) if _is_prose(line)]
-    if not prose:
-        return []
-    plain = info.strip().lower() in _PLAIN
-    if code == 0 and (plain or len(prose) == len(told)):
+    if code == 0 and prose and len(prose) == len(told):
         return [(0, len(lines))]
-    if not plain:
-        return []
-    if code:
-        prose = _outside_comments(lines, prose)
-    if len(prose) < code:  # a statement with a figure may not hide between lines of code
+    if is_source(info):
+        # A fence that nobody closed does not hide the rest of the answer.
+        return [] if closed else _runs(_outside_comments(lines, prose))
+    if code == 0:
+        return [(0, len(lines))] if any(map(_is_something, told)) else []
+    prose = _outside_comments(lines, prose)
+    if closed and len(prose) < code and 2 * code >= len(told):
+        # A statement with a figure may not hide between lines of code.
         prose = [index for index in prose if _told(lines[index])]
+    values = [index for index, line in enumerate(lines) if _is_value(line)]
+    return _runs(sorted({*prose, *_outside_comments(lines, values)}))
+
+
+def is_source(info: str) -> bool:
+    """Say whether a label tells that a fence holds a program or settings."""
+    words = info.lower().replace("{", " ").replace(",", " ").split()
+    return bool(words) and words[0].lstrip(".") in _SOURCE
+
+
+def _runs(chosen: list[int]) -> list[Span]:
     runs: list[Span] = []
-    for index in prose:
+    for index in chosen:
         if runs and runs[-1][1] == index:
             runs[-1] = (runs[-1][0], index + 1)
         else:
             runs.append((index, index + 1))
     return runs
+
+
+def _is_code_or_comment(line: str) -> bool:
+    return _is_code(line) or _COMMENT.match(line) is not None
+
+
+def _is_value(line: str) -> bool:
+    """Say whether a line between lines of code is a value: "900 mg daily"."""
+    return _VALUE.match(line[:500].strip()) is not None and not _is_code_or_comment(line)
+
+
+def _is_something(line: str) -> bool:
+    """Say whether a line that is no code says something: a figure, a name, a few words."""
+    line = line[:500].strip().lstrip("-*•> \t")
+    if _FIGURE.search(line) or not line.isascii():
+        return True
+    return len(line.split()) >= _FEWEST_WORDS or (line[:1].isupper() and len(line) > 1)
 
 
 def is_prose(text: str) -> bool:

@@ -56,6 +56,11 @@ def leaves(answer: str) -> list[Leaf] | None:
     return list(_leaves(source, offset))
 
 
+def read_leaves(source: str) -> Iterator[Leaf]:
+    """Yield the leaves of valid JSON."""
+    return _leaves(source, 0)
+
+
 def _leaves(source: str, offset: int) -> Iterator[Leaf]:
     """Walk over the tokens of valid JSON."""
     keys: list[str] = []  # of each open object and array, the key it is at

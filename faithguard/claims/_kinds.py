@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 
+from faithguard.claims._content import tells
 from faithguard.claims._phrases import (
     ABOUT,
     ABSENCE,
@@ -94,6 +95,14 @@ _END = 60
 
 def kind_of(words: str) -> Kind:
     """Return the kind of a sentence, given without markup."""
+    kind = form_of(words)
+    if kind in ("fact", "question", "hedge"):
+        return kind
+    return "fact" if tells(_bare(words.translate(_QUOTES)), kind) else kind
+
+
+def form_of(words: str) -> Kind:
+    """Return the kind that a sentence has by its form; it may hold a statement all the same."""
     if _QUESTION.search(words[-_END:]):
         return "fact" if _states(words) else "question"
     if len(words) > _LONGEST:

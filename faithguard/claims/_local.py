@@ -16,11 +16,12 @@ from dataclasses import dataclass, replace
 from faithguard.claims._attribution import attribution_end, without_attribution
 from faithguard.claims._blocks import Block, blocks, cells
 from faithguard.claims._clauses import Clause, clauses
+from faithguard.claims._content import title_tells
 from faithguard.claims._json import ANSWER_KEYS, leaves
-from faithguard.claims._kinds import is_absence, kind_of
-from faithguard.claims._plain import CITATION, has_words, words_of
+from faithguard.claims._kinds import form_of, is_absence, kind_of
+from faithguard.claims._plain import CITATION, has_words, in_plain_letters, words_of
 from faithguard.claims._sentences import Sentence, sentences
-from faithguard.claims._verbs import has_verb
+from faithguard.claims._verbs import UNSURE, has_verb, verb_at
 from faithguard.types import Claim, Kind
 
 # Words of a title or a lead-in that say nothing about what comes under it.
@@ -56,6 +57,9 @@ _ANSWERED = re.compile(
     r"la risposta è:? |a resposta é:? |het antwoord is:? ",
     re.IGNORECASE,
 )
+# An answer of signs alone, to a question.
+_AGREES = re.compile("[👍✅✔✓☑👌🆗💯⭕🙆]")
+_DISAGREES = re.compile("[👎❌✗✘✖❎🚫⛔🙅]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 # Three plain words or more between a capital and a stop: its verb is one that no list knows.
 _SENTENCE = re.compile(
@@ -70,6 +74,10 @@ _AMOUNT = re.compile(
     r"hours?|"
     r"weeks?|months?|years?|minutes?)\b|[:=]\s*\d"
 )
+_NEAR = 10
+"""Claims after a title in which its words are looked for."""
+_MOST_CONTENT = 2000
+_MOST_SIGNS = 100
 _LONGEST_FRAGMENT = 8
 """In words."""
 _LONGEST_CJK_FRAGMENT = 12
@@ -92,6 +100,8 @@ class _Unit:
     item: bool
     """Whether it is, or is part of, an item of a list."""
     lead: tuple[str, ...] = ()
+    title: bool = False
+    """Whether it is a title that says something without a verb."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +116,8 @@ class _Found:
     """Whether it needs the question to say something."""
     short: str = ""
     """What then follows the question."""
+    title: bool = False
+    """Whether it is a title that says something without a verb."""
 
 
 class LocalClaims:
@@ -132,7 +144,7 @@ class LocalClaims:
             found = [
                 _Found(start=start, end=start + len(text), text=text, kind="fact", fragment=True)
             ]
-        found = _asked(found, (question or "").strip())
+        found = _asked(found, (question or "").strip()) or _signed(answer, question)
         return [
             Claim(id=f"c{number}", text=one.text, span=(one.start, one.end), kind=one.kind)
             for number, one in enumerate(found, 1)
@@ -144,7 +156,41 @@ class LocalClaims:
 
 
 def _in_text(answer: str) -> list[_Found]:
-    return [claim for unit in _led(list(_units(answer))) for claim in _claims(unit)]
+    answer = in_plain_letters(answer)
+    found = [claim for unit in _led(list(_units(answer))) for claim in _claims(unit)]
+    return _without_repeated_titles(found)
+
+
+def _without_repeated_titles(found: list[_Found]) -> list[_Found]:
+    """Drop a title whose words a sentence near it says as well."""
+    kept: list[_Found] = []
+    for index, one in enumerate(found):
+        words = _content(one.text) if one.title else frozenset[str]()
+        near = found[index + 1 : index + 1 + _NEAR]
+        if words and any(
+            other.kind == "fact" and not other.title and words <= _content(other.text)
+            for other in near
+        ):
+            continue
+        kept.append(one)
+    return kept
+
+
+def _content(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", text[:_MOST_CONTENT].casefold())) - _GENERIC
+
+
+def _signed(answer: str, question: str | None) -> list[_Found]:
+    """Return what a thumb or a tick says of a question."""
+    text, asked = answer.strip(), (question or "").strip()
+    if not text or not asked or has_words(answer) or len(text) > _MOST_SIGNS:
+        return []
+    agrees, disagrees = _AGREES.search(text), _DISAGREES.search(text)
+    if not (agrees or disagrees):
+        return []
+    said = text if agrees and disagrees else "Yes." if agrees else "No."
+    start = len(answer) - len(answer.lstrip())
+    return [_Found(start=start, end=start + len(text), text=f"{asked} {said}", kind="fact")]
 
 
 def _in_json(answer: str) -> list[_Found] | None:
@@ -225,7 +271,9 @@ def _led(units: list[_Unit]) -> Iterator[_Unit]:
                     leads.pop()
                 leads.append((level, _HERE.sub("", unit.words)))
             continue
-        yield replace(unit, lead=tuple(text for _, text in leads)) if leads else unit
+        if leads:
+            unit = replace(unit, lead=tuple(text for _, text in leads))
+        yield replace(unit, title=True) if _names(unit) else unit
         if depth == 0:
             leads.clear()
 
@@ -274,13 +322,33 @@ def _is_title(unit: _Unit, following: _Unit | None) -> bool:
             return False
         if text.endswith(("?", "？")):
             return kind_of(text) == "question"
-        return not (has_verb(text) or _AMOUNT.search(text))
+        return not (_has_predicate(text) or _AMOUNT.search(text) or title_tells(text))
     bold = unit.source.startswith(("**", "__")) and unit.source.rstrip(":").endswith(("**", "__"))
     if not bold or unit.item or following is None or following.index == unit.index:
         return False
     if unit.source.count("**") > 2 or _COLON.search(unit.words):
         return False
-    return not (has_verb(text) or _AMOUNT.search(text) or _FINAL.search(text))
+    return not (
+        _has_predicate(text) or _AMOUNT.search(text) or _FINAL.search(text) or title_tells(text)
+    )
+
+
+def _names(unit: _Unit) -> bool:
+    """Say whether a unit has the form of a title, and no verb or amount."""
+    bold = unit.source.startswith(("**", "__")) and unit.source.endswith(("**", "__"))
+    if unit.block.kind != "heading" and (not bold or unit.item):
+        return False
+    return not (_has_predicate(unit.words) or _AMOUNT.search(unit.words))
+
+
+def _has_predicate(title: str) -> bool:
+    """Say whether a title has a verb; "Returns and refunds", "Key features" have none."""
+    if not has_verb(title):
+        return False
+    verb = verb_at(title)
+    if verb is None or verb[0].casefold() not in UNSURE:
+        return True
+    return verb.start() > 0 and has_words(title[verb.end() :])
 
 
 def _number(text: str) -> bool:
@@ -290,11 +358,11 @@ def _number(text: str) -> bool:
 def _claims(unit: _Unit) -> Iterator[_Found]:
     """Yield the claims of one unit."""
     if unit.block.kind == "row":
-        text = _lead_text(unit, row_text(unit.source, unit.block.header))
+        text = _lead_text(unit, unit.block.said or row_text(unit.source, unit.block.header))
         yield _Found(start=unit.start, end=unit.end, text=text, kind="fact")
         return
     whole = kind_of(unit.words)
-    pieces = _pieces(unit.source, whole)
+    pieces = _pieces(unit.source, form_of(unit.words) if whole == "fact" else whole)
     for index, clause in enumerate(pieces):
         source = unit.source[clause.start : clause.end]
         if not has_words(source):
@@ -315,7 +383,13 @@ def _claims(unit: _Unit) -> Iterator[_Found]:
             words = _lead_text(unit, words, statement=has_verb(words))
         end = start + len(source.strip())
         yield _Found(
-            start=start, end=end, text=words, kind=kind, fragment=fragment, short=short or words
+            start=start,
+            end=end,
+            text=words,
+            kind=kind,
+            fragment=fragment,
+            short=short or words,
+            title=unit.title,
         )
 
 

@@ -51,6 +51,8 @@ _DOC = (
     r"(?:(?:provided|given|available|retrieved|supplied|above|attached|source|uploaded|shared|"
     rf"relevant|current|existing|cited|reference|company|other) ){{0,3}}{_NOUN}{_GIVEN}"
 )
+DOCUMENTS = _DOC
+"""What the documents at hand are called, as a pattern."""
 # Papers of the subject matter: "the policy does not mention it" is about the paper, "the policy
 # does not cover it" is not.
 _PAPER = (
@@ -71,9 +73,7 @@ _WHAT = (
     rf"[^.]{{0,30}}?{_INFO}"
 )
 _ASKED = r"(?:know|find|see|locate|determine|tell|say|confirm|verify|answer|recall|identify|"
-_I_CANNOT = (
-    r"i(?:'m| am| was)? (?:(?:do|did|could|can|would|was|am)(?: not|n't)|cannot|not|unable to)"
-)
+_I_CANNOT = r"i(?:'m| am| was)? (?:(?:do|did|could|can|would|was|am)(?: not|n't)|can't|cannot|not|unable to)"
 
 ABSTENTION = Phrases(
     r"empty response",
@@ -193,6 +193,8 @@ ABSENCE = Phrases(
     r"unterlagen|quellen?|passagen?|abschnitte?)\b.{0,60}(?:nicht (?:erwähn|genannt|angegeben|"
     r"enthalten|ersichtlich|hervor)\w*|kein\w* (?:\w+ )?(?:informationen?|angaben?|hinweise?|"
     r"antwort))\b.*",
+    r"(?:der|die|das) (?:\w+en )?(?:kontext|dokumente?|text|unterlagen|quellen?) "
+    r"(?:erwähn|nenn)\w* (?:dazu |hierzu )?kein\w* .{1,60}",
     r".{1,100}(?:wird|werden|ist|sind|geht) (?:im|in den|in dem|aus den|aus dem) (?:\w+en )?"
     r"(?:kontext|dokumenten|text|unterlagen|quellen?) nicht .*",
     # es, it, pt, fr
@@ -402,6 +404,8 @@ OPINION = Phrases(
     rf"(?:(?:a|an|one of the|the) )?{_VERY}{_PRAISE}(?: (?:and|and also|but|,) {_VERY}{_PRAISE})?"
     rf"(?: {_THING}s?)?(?: (?:for (?:everyone|anyone|you|beginners|many)|indeed|overall|to use|to "
     r"(?:visit|work with|read|watch)|to me|in my opinion|i think))?",
+    r"(?:what )?(?:an? )?(?:really |very )?(?:great|excellent|nice|good|wonderful|fantastic) "
+    r"(?:choice|idea|pick|thinking)",
     rf"(?:it's|that's|this is|they're) {_VERY}(?:(?:a|an|the) )?{_VERY}{_PRAISE}(?: {_THING}s?)?",
     r"i (?:really |absolutely |just )?(?:love|like|enjoy|adore|hate|dislike|prefer)"
     r"(?: [^\s,:;]+){1,6}",

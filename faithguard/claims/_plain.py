@@ -6,7 +6,10 @@ In: a piece of an answer, as it stands there. Out: its words without markup and 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable
+
+from faithguard.claims._verbs import FINITE
 
 # [1], [2, 3], [^1], [doc 1], 【1†source】; a link "[1](...)" is one too.
 CITATION = re.compile(
@@ -57,12 +60,55 @@ _STEPS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
     (re.compile(r"\*\*(?=\S)([^*]{1,2000})(?<=\S)\*\*"), r"\1"),
     (re.compile(r"(?<![\w*])\*(?=\S)([^*]{1,2000})(?<=\S)\*(?![\w*])"), r"\1"),
     (re.compile(r"(?<!\w)(_{1,3})(?=[^\s_])([^_]{1,2000})(?<=\S)\1(?!\w)"), r"\2"),
-    (re.compile(r"~~(?=\S)([^~]{1,2000})(?<=\S)~~"), r"\1"),
+    (re.compile(r"~~(?=\S)([^~]{1,2000})(?<=\S)~~"), r"\1"),  # all of it was struck
     (re.compile(r"``\s?([^`]{1,2000}?)\s?``"), r"\1"),
     (re.compile(r"`([^`]{1,2000})`"), r"\1"),
     (re.compile(r"(?<!\w)\*\*|\*\*(?!\w)|(?<!\w)__(?=\w)|(?<=\w)__(?!\w)"), ""),
     (re.compile(r"\\([!-/:-@\[-`{-~])"), r"\1"),
     (re.compile(r"[\x00-\x08\x0e-\x1b\x7f]"), ""),
+)
+_BRACKETED = re.compile(r"[\[【](\d{1,4}(?:\s?[,;–-]\s?\d{1,4}){0,20})[\]】]")
+_UNIT = re.compile(
+    r"\s?(?:[%‰°€$£¥₹]|[天日年月週周元円個个人時分秒歳岁回次名]|小时|分钟|時間|-(?=[a-z])|"
+    r"(?:business |working |calendar |full |more )?(?:seconds?|minutes?|hours?|days?|weeks?|"
+    r"months?|years?|percent|per cent|mg|g|kg|km|m|cm|mm|ml|l|mcg|µg|eur|euros?|usd|gbp|chf|"
+    r"dollars?|pounds?|cents?|kb|mb|gb|tb|kwh|kw|w|v|mhz|ghz|tablets?|pills?|capsules?|doses?|"
+    r"times|people|persons?|guests?|users?|members?|employees?|miles?|metres?|meters?|feet|"
+    r"degrees?|points?|pages?|items?|units?|million|billion|thousand|nights?|"
+    r"tage?n?|stunden?|wochen?|monaten?|monate|jahren?|jahre|prozent|jours?|heures?|semaines?|"
+    r"mois|ans?|d[ií]as?|horas?|semanas?|mes(?:es)?|años?|anos?|giorni|giorno|ore|settimane|mesi|"
+    r"anni|dagen|dag|uur|weken|maanden|jaar|gün|saat|hafta|ay|yıl|يوم|أيام|दिन)\b)",
+    re.IGNORECASE,
+)
+_CURRENCY = re.compile(r"[€$£¥₹#]\s?$|\b(?:EUR|USD|GBP|CHF|Rs\.?)\s$")
+_COPULA = re.compile(
+    r"\b(?:is|are|was|were|be|costs?|equals|takes?|lasts?|of|ist|sind|beträgt|es|est|è|é)\s$", re.I
+)
+_TAKES_NUMBER = re.compile(
+    r"\b(?:is|are|was|were|be|costs?|takes?|lasts?|pays?|charges?|within|after|up to|over|under|"
+    r"least|most|than|about|around|exactly|only|every|of|has|have|for|per|the|a|an|ist|sind|"
+    r"beträgt|kostet|nach|innerhalb von|bis zu|es|son|es de|cuesta|est|sont|coûte|de|è|sono|costa|"
+    r"di|é|são|custa|is|zijn|kost|van|first|last|next|takes|receives?|gets?|employs|owns|contains|"
+    r"includes|allows)\s$",
+    re.IGNORECASE,
+)
+_NEXT_WORD = re.compile(r"\s?([^\W\d_]+)")
+_ENDS = re.compile(r"[\s.!?*_)]*$|[.!?](?:\s|$)")
+_FUNCTION = frozenset(
+    "the a an and or but nor so yet of in on at by for with from to as than that which who whom "
+    "whose where when while if because since though although is are was were be been being has "
+    "have had do does did can could may might must shall should will would cannot not also it its "
+    "they their them he she his her we our you your this these those there then however both all "
+    "each every no only just per via under over after before during between into about within "
+    "without until unless i und oder aber der die das den dem des ein eine einen ist sind war "
+    "waren hat haben wird werden kann auf mit von zu für im am y o pero el la los las un una es "
+    "son fue en con por para de del que et ou mais le les une est sont dans avec pour par sur du "
+    "des qui e ma il lo gli i è sono di da per che é são em com um uma os as não en het een van "
+    "op met voor zijn wordt dat ve bir ile "
+    "show suggest state say report find indicate explain describe mention note use sell".split()
+)
+_STRUCK = re.compile(
+    r"~~(?=\S)[^~]{1,2000}(?<=\S)~~|<(s|del|strike)>[^<>]{1,2000}</\1>", re.IGNORECASE
 )
 # Without these there is no markup; most sentences have none.
 _MARKUP = re.compile(r"[\[\]<>*_~`\\【\x00-\x1f\x7f]|\s\s")
@@ -71,6 +117,35 @@ _SPACE = re.compile(r"\s+")
 # What remains of "[^1]: ".
 _DEFINES = re.compile(r"^[:：]\s*")
 _SPACE_BEFORE_STOP = re.compile(r" (?=[.,;:!?](?:\s|$))")
+
+
+def _plain_letters() -> dict[int, str]:
+    """Return the letters and digits in rings, boxes, full width and mathematical alphabets."""
+    ranges = (
+        (0x2460, 0x24FF),
+        (0x2100, 0x214F),
+        (0xFF10, 0xFF5A),
+        (0x1D400, 0x1D7FF),
+        (0x1F100, 0x1F16F),
+        (0x1FBF0, 0x1FBF9),
+    )
+    table: dict[int, str] = {}
+    for low, high in ranges:
+        for code in range(low, high + 1):
+            plain = unicodedata.normalize("NFKC", chr(code)).strip("()., ")
+            if len(plain) == 1 and plain.isalnum() and plain != chr(code):
+                table[code] = plain
+    for first in (0x1F130, 0x1F150, 0x1F170):  # in boxes, some without a plain form in Unicode
+        table |= {first + index: chr(ord("A") + index) for index in range(26)}
+    return table
+
+
+_PLAIN_LETTERS = _plain_letters()
+
+
+def in_plain_letters(text: str) -> str:
+    """Return a text of the same length, its fancy letters and digits as plain ones."""
+    return text if text.isascii() else text.translate(_PLAIN_LETTERS)
 
 
 def has_words(text: str) -> bool:
@@ -83,12 +158,54 @@ def visible(source: str) -> str:
     return source if source.isascii() else _HIDDEN.sub("", source)
 
 
+def _without_citations(source: str) -> tuple[str, int]:
+    """Return a text without its citations; a number in brackets that the sentence needs stays."""
+    if "[" not in source and "【" not in source:
+        return source, 0
+    parts: list[str] = []
+    at = cited = 0
+    for match in CITATION.finditer(source):
+        number = _BRACKETED.fullmatch(match[0])
+        kept = _content_number(source, match, number) if number else ""
+        cited += not kept
+        parts.extend((source[at : match.start()], kept or " "))
+        at = match.end()
+    return "".join([*parts, source[at:]]), cited
+
+
+def _content_number(source: str, match: re.Match[str], number: re.Match[str]) -> str:
+    """Return a bracketed number as the sentence says it; empty if it is a citation."""
+    before = source[max(0, match.start() - 40) : match.start()]
+    after = source[match.end() : match.end() + 40]
+    if _UNIT.match(after) or _CURRENCY.search(before):
+        return number[1]
+    if _TAKES_NUMBER.search(before):
+        word = _NEXT_WORD.match(after)
+        if word is not None and word[1].casefold() not in _FUNCTION and word[1] not in FINITE:
+            return number[1]
+        if _COPULA.search(before) and _ENDS.match(after):
+            return number[1]
+    word = _NEXT_WORD.match(after)
+    if word is None or not word[1].islower() or not before.strip(" *_"):
+        return ""
+    return "" if word[1] in _FUNCTION or word[1] in FINITE else match[0]
+
+
+def _without_struck(text: str) -> str:
+    """Return a text without what is struck through, unless nothing would be left of it."""
+    if "~~" not in text and "<" not in text:
+        return text
+    left = _STRUCK.sub(" ", text)
+    return left if has_words(left) else text
+
+
 def words_of(source: str) -> str:
     """Return the words of a piece of markdown, without emphasis, links, tags and citations."""
     source = visible(source)
     if _MARKUP.search(source) is None:
         return source.strip()
-    text, cited = CITATION.subn(" ", source)
+    text, cited = _without_citations(source)
+    text = _without_struck(text)
     for pattern, into in _STEPS:
         text = pattern.sub(into, text)
     text = _SPACE.sub(" ", text).strip()

@@ -50,6 +50,10 @@ _STARTERS = (
 _TIGHT = re.compile(rf"(?<=[^\W_][^\W_])[.!?](?=(?:{_STARTERS})\s)|(?<=\d)\.(?=(?:{_STARTERS})\s)")
 _CONJUNCTION = re.compile(r"\s*(?:and|or|und|oder|sowie|y|et|ou|ed|en|ve)\s")
 _STOPS = ".!?…。！？؟।:;"
+_RUN = re.compile(r"([^\w\s])\1{7,}")
+_MOST_AT_ONCE = 4000
+"""Characters that the splitter is given."""
+_STOP_AND_SPACE = re.compile(r"[.!?]\s+(?=[A-Z])")
 # Narrower text is not wrapped by an editor: its line breaks are meant.
 _WRAP = 50
 
@@ -144,7 +148,7 @@ def _split(text: str) -> Iterator[Span]:
 
 
 def _narrow_split(text: str) -> Iterator[Span]:
-    starts = {bound["start_index"] for bound in get_sentence_boundaries("en", text)}
+    starts = _boundaries(text)
     starts |= {match.end() for match in _TIGHT.finditer(text) if not _in_address(text, match)}
     begin = seen = 0
     spoken = False
@@ -161,6 +165,28 @@ def _narrow_split(text: str) -> Iterator[Span]:
             yield begin, cut
             begin, spoken = cut, False
     yield begin, len(text)
+
+
+def _boundaries(text: str) -> set[int]:
+    """Return where the splitter sees sentences begin.
+
+    Its time grows with the square of runs of one mark, and of what it finds no stop in.
+    """
+    text = _RUN.sub(lambda match: "x" * (len(match[0]) - 3) + match[1] * 3, text)
+    starts: set[int] = set()
+    at = 0
+    while at < len(text):
+        end = at + _MOST_AT_ONCE
+        if end < len(text):
+            stops = list(_STOP_AND_SPACE.finditer(text, end - _MOST_AT_ONCE // 4, end))
+            if stops:
+                end = stops[-1].end()
+                starts.add(end)
+        piece = text[at:end]
+        found = (bound["start_index"] for bound in get_sentence_boundaries("en", piece))
+        starts.update(at + start for start in found if start)
+        at = end
+    return starts
 
 
 def _in_address(text: str, match: re.Match[str]) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from faithguard.errors import ConfigError
+from faithguard.errors import CaptureError, ConfigError
 from faithguard.types import Record, from_json, to_json
 
 try:
@@ -16,6 +17,8 @@ except ImportError:  # Windows: one process to a file
     fcntl = None  # type: ignore[assignment]
 
 __all__ = ["JsonlSink"]
+
+log = logging.getLogger("faithguard")
 
 
 class JsonlSink:
@@ -49,21 +52,22 @@ class JsonlSink:
         """
         line = (to_json(record) + "\n").encode("ascii")
         with self._lock:
-            file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            file = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
             try:
                 _append(file, line)
             finally:
                 os.close(file)
 
     def read(self) -> Iterator[Record]:
-        """Yield the records of the file, in order.
-
-        Raises:
-            CaptureError: If a line is no record.
-        """
-        with self._path.open(encoding="ascii") as lines:
-            for line in lines:
-                yield from_json(Record, line)
+        """Yield the records of the file, in order; what a crash tore is passed over and told."""
+        with self._path.open(encoding="ascii", errors="replace") as lines:
+            for number, line in enumerate(lines, start=1):
+                try:
+                    record = from_json(Record, line)
+                except CaptureError:
+                    log.warning("faithguard: line %d of %s is no record", number, self._path)
+                    continue
+                yield record
 
 
 def _append(file: int, line: bytes) -> None:
@@ -71,6 +75,8 @@ def _append(file: int, line: bytes) -> None:
     if fcntl is not None:
         fcntl.flock(file, fcntl.LOCK_EX)  # until the file is closed
     size = os.fstat(file).st_size
+    if size and os.pread(file, 1, size - 1) != b"\n":
+        line = b"\n" + line  # a line that was torn ends here
     written = 0
     try:
         while written < len(line):

@@ -464,7 +464,6 @@ def test_no_place_hides_a_fact(answer: str) -> None:
     [
         'x = 5\nprint("The rent is 70 EUR")',
         'def f(a):\n    """Return the sum of two numbers."""\n    # It is big.\n    return a',
-        '{"rent": 70, "name": "The rent"}',
         "SELECT name, rent FROM flats WHERE rent > 70 ORDER BY name",
         "pip install tool\ncd my project folder\nsudo apt-get install -y tool",
         "name: build\non: push\njobs:\n  test:\n    runs-on: linux",

@@ -72,7 +72,9 @@ class Said:
         return said
 
 
-def without(text: str, words: Iterable[str], *, written: Iterable[str] = ()) -> str:
+def without(
+    text: str, words: Iterable[str], *, written: Iterable[str] = (), every: bool = False
+) -> str:
     """Return a text with the words of users and models taken out.
 
     Each is taken out once: a passage that says the same beside it stays. Where a text does not
@@ -82,6 +84,7 @@ def without(text: str, words: Iterable[str], *, written: Iterable[str] = ()) -> 
         text: Perhaps escaped, as a template or a dump made it.
         words: What users said.
         written: What models wrote; of these any six words in a row are taken, too.
+        every: Whether each of these is taken as often as it stands there.
     """
     rest = _Rest(unescaped(text))
     for own in sorted(words, key=len, reverse=True):
@@ -90,7 +93,10 @@ def without(text: str, words: Iterable[str], *, written: Iterable[str] = ()) -> 
                 rest.take(sentence)
     for own in sorted(written, key=len, reverse=True):
         whole = unescaped(own)
-        if not rest.take(_tokens(whole)) and not any([rest.take(s) for s in _sentences(whole)]):
+        found = rest.take(_tokens(whole))
+        while found and every and rest.take(_tokens(whole)):
+            pass
+        if not found and not any([rest.take(s) for s in _sentences(whole)]):
             rest.take_runs(_tokens(whole))
     return rest.text() if any(rest.taken) else text
 

@@ -11,6 +11,7 @@ are too many. `passages_of` reads what a caller passes as context.
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 import uuid
@@ -36,6 +37,7 @@ RunKind = Literal["chain", "retriever", "tool", "model"]
 _ENDED, _LATE = 4_096, 60.0
 """How many run ids, and for how many seconds, are known to have ended."""
 
+_STATED = re.compile(r"\w\s+\S+[.!。！]\s*$")
 _LONG_ASK = 24
 """Characters from which a tool's argument may be a statement; shorter ones name what to look up,
 and what the tool says of it needs its name."""
@@ -103,6 +105,8 @@ class Trace:
     """Each message, with how many texts had been told when it was first sent."""
     _told: dict[str, None] = field(default_factory=dict[str, None])
     """What models wrote and guards added, in order."""
+    _passed: dict[str, None] = field(default_factory=dict[str, None])
+    """What models handed to tools."""
     _asked: dict[str, Sequence[str]] = field(default_factory=dict[str, "Sequence[str]"])
     """What each tool was asked with, often by a model."""
     _parents: dict[str, str | None] = field(default_factory=dict[str, str | None])
@@ -138,13 +142,28 @@ class Trace:
         if text.strip():
             self._told[text] = None
 
+    def passed(self, texts: Iterable[str]) -> None:
+        """Take what a model handed to tools."""
+        self._passed |= dict.fromkeys(text for text in texts if text.strip())
+
     def added(self, text: str) -> None:
         """Take what a guard itself put into a prompt: it names claims, and is no evidence."""
         self._told[text] = None
 
     def quoted_in(self, text: str) -> bool:
         """Say whether a text holds something that a model of this run wrote."""
-        return shares(text, self._told)
+        return shares(text, [*self._told, *self._passed])
+
+    def model_parts(self, text: str) -> list[str]:
+        """Return the parts of a text that a model of this run wrote, and no retriever brought."""
+        wrote = Said([*self._told, *self._passed])
+        brought = Said(passage.text for passage in self.fetched_passages())
+        return [
+            text[part.start : part.stop]
+            for part in wrote.stretches(text)
+            if part.said
+            and not all(p.said for p in brought.stretches(text[part.start : part.stop]))
+        ]
 
     @property
     def fetched(self) -> bool:
@@ -198,9 +217,15 @@ class Trace:
         for fetched in self._found:
             if fetched.run in self._holds_model:
                 continue  # a tool in which a model ran returns that model's writing
-            asked = [text for text in self._asked.get(fetched.run, ()) if len(text) > _LONG_ASK]
+            asked = [
+                text
+                for text in self._asked.get(fetched.run, ())
+                if len(text) > _LONG_ASK or _STATED.search(text)
+            ]
             for passage in fetched.read():
-                text = without(passage.text, (), written=asked) if asked else passage.text
+                text = passage.text
+                if asked:
+                    text = without(text, (), written=asked, every=True)
                 if text.strip():
                     yield replace(passage, text=text, hop=fetched.hop, seen=False)
 

@@ -255,11 +255,12 @@ _BELOW = re.compile(
     _FLAGS,
 )
 _NAMED_SUBJECT = re.compile(
-    r"(?:(?:the|your|these|those|some|our|its|my|all|both|here) )(?:[\w'-]+ ?){1,8}|[\w'-]+", _FLAGS
+    r"(?:(?:the|your|these|those|some|our|its|my|all|both|here) )[\w'-]+(?: [\w'-]+){0,7}|[\w'-]+",
+    _FLAGS,
 )
 _TAIL = re.compile(
-    r"(?<=\S )(?:that|which|who|as|since|because|knowing|know) (?!(?:if|whether|you|i|we|may|might|it|"
-    r"this|what|when|where|which|how|more|about|much|well|soon|follows)\b).{0,60}?"
+    r"(?<=\S )(?:that|which|who|as|since|because|knowing|know) (?!(?:if|whether|you|i|we|may|might|"
+    r"it|this|what|when|where|which|how|more|about|much|well|soon|follows)\b).{0,60}?"
     r"\b(?:is|are|was|were|can|must|will|may|has|never|always|should)\b",
     _FLAGS,
 )
@@ -359,6 +360,7 @@ _COUNTED = re.compile(
     r"\b(?:19|20)\d\d\b",
     _FLAGS,
 )
+_TITLE_ALL = re.compile(r"(?:all|everything) (?:about|you|the (?:details|facts|steps))\b", _FLAGS)
 _TITLE_ASKS = re.compile(
     r"(?:what|how|when|where|who|which|was|wie|wann|wo|qué|cómo|cuándo|comment|quand|come|quando|"
     r"hoe|wat|wanneer|como)\b",
@@ -377,10 +379,4 @@ def title_tells(title: str) -> bool:
     if _TITLE_ASKS.match(title) and not STRONG.search(title):
         return False
     found = _TITLE_WORDS.search(title) or _TITLE_PARTICIPLE.search(title)
-    return (
-        found is not None
-        and re.match(
-            r"(?:all|everything) (?:about|you|the (?:details|facts|steps))\b", title, _FLAGS
-        )
-        is None
-    )
+    return found is not None and _TITLE_ALL.match(title) is None

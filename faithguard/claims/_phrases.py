@@ -73,7 +73,10 @@ _WHAT = (
     rf"[^.]{{0,30}}?{_INFO}"
 )
 _ASKED = r"(?:know|find|see|locate|determine|tell|say|confirm|verify|answer|recall|identify|"
-_I_CANNOT = r"i(?:'m| am| was)? (?:(?:do|did|could|can|would|was|am)(?: not|n't)|can't|cannot|not|unable to)"
+_I_CANNOT = (
+    r"i(?:'m| am| was)? (?:(?:do|did|could|can|would|was|am)(?: not|n't)|can't|cannot|not|"
+    r"unable to)"
+)
 
 ABSTENTION = Phrases(
     r"empty response",

@@ -9,7 +9,7 @@ do not act twice, retrieval stays what it was, and no cache can return the same 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -97,6 +97,22 @@ class _Remembering(Runnable[Any, Any]):
         self._unit = unit
         self._number = number
         self._model = _is_model(unit)
+
+    def __getattr__(self, name: str) -> Any:
+        """Be the part in all else; what it makes of itself (`bind_tools`) remembers, too."""
+        value = getattr(self._unit, name)
+        return self._own_version(value) if callable(value) else value
+
+    def _own_version(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            made = method(*args, **kwargs)
+            if not isinstance(made, Runnable):
+                return made
+            return replaced(
+                cast(AnyRunnable, made), lambda part: self if part is self._unit else None
+            )
+
+        return call
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """Return what is remembered, or call the part."""

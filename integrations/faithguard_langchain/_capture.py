@@ -20,6 +20,7 @@ from faithguard import Passage
 from faithguard.capture import Assembler, Message, RunKind, Trace
 from faithguard.watch import never_raise
 from faithguard_langchain._values import (
+    arguments_in,
     documents_of,
     finish_reason_of,
     messages_in,
@@ -190,6 +191,7 @@ class Capture(BaseCallbackHandler):
         """Take what a model wrote."""
         if (trace := self._assembler.trace(str(run_id))) is not None:
             trace.wrote(*finish_reason_of(response))
+            trace.passed(arguments_in(response))
         self._end(run_id, None)
 
     @never_raise

@@ -405,11 +405,15 @@ class _Call:
         return self._trace.exchange("\n\n".join(texts), question=self._question())
 
     def _view(self, output: Any) -> Output:
-        # where no model was observed, any text may be one's
-        quotes = self._trace.quoted_in if self._trace.models else bool
-        fetched = frozenset(passage.text for passage in self._trace.fetched_passages())
+        trace = self._trace
         return Output(
-            output, key=self._keys.answer, given=self._given, fetched=fetched, quotes=quotes
+            output,
+            key=self._keys.answer,
+            given=self._given,
+            fetched=frozenset(passage.text for passage in trace.fetched_passages()),
+            # where no model was observed, any text may be one's
+            quotes=trace.quoted_in if trace.models else bool,
+            parts=trace.model_parts if trace.models else lambda text: [text] if text else [],
         )
 
     def settle(self, output: Any, report: Report) -> Step:
@@ -456,7 +460,11 @@ class _Call:
                 "the guarded graph hands over to its parent by a Command, which cannot be "
                 "verified: return the answer from the guarded graph, and route in the parent"
             )
-        if self._trace.quoted_in(_everything_in(error)):
+        try:
+            quotes = self._trace.quoted_in(_everything_in(error))
+        except Exception:  # what it holds cannot be told
+            quotes = True
+        if quotes:
             return CaptureError(
                 f"the chain raised {name}, which quotes an answer that was not verified and is "
                 "withheld; run the chain without the guard to see it"
@@ -517,7 +525,7 @@ def _everything_in(error: BaseException) -> str:
         if current is None or id(current) in seen:
             continue
         seen.add(id(current))
-        texts += [str(current), repr(current.args), repr(vars(current))]
+        texts += [str(current), repr(current.args), repr(vars(current))]  # may raise
         open_ += [current.__cause__, current.__context__]
         if isinstance(current, BaseExceptionGroup):
             open_ += cast("BaseExceptionGroup[BaseException]", current).exceptions

@@ -7,8 +7,7 @@ place of the answer and nothing else is left that a model may have written.
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any, cast
 
 from langchain_core.documents import Document
@@ -20,9 +19,15 @@ from langchain_core.messages import (
     SystemMessage,
     ToolMessage,
 )
-from pydantic import BaseModel
 
-from faithguard_langchain._values import ANSWER_KEYS, CONTEXT_KEYS, answer_of, text_of, texts_in
+from faithguard_langchain._values import (
+    ANSWER_KEYS,
+    answer_of,
+    arguments_of,
+    fields_of,
+    text_of,
+    texts_in,
+)
 
 __all__ = ["Output"]
 
@@ -36,6 +41,7 @@ class Output:
         given: The chain's input; what it handed through is the caller's own.
         fetched: The texts that retrievers returned in this call.
         quotes: Says whether a text holds something that a model wrote in this call.
+        parts: Returns the parts of a text that a model wrote and no retriever brought.
     """
 
     def __init__(
@@ -46,6 +52,7 @@ class Output:
         given: Any,
         fetched: frozenset[str],
         quotes: Callable[[str], bool],
+        parts: Callable[[str], list[str]],
     ) -> None:
         self.value = value
         self._key = key
@@ -53,6 +60,7 @@ class Output:
         self._own = frozenset(texts_in(given, messages=True))
         self._fetched = fetched
         self._quotes = quotes
+        self._parts = parts
 
     def texts(self) -> list[str] | None:
         """Return the texts to verify, the answer first; None if no answer is to be found."""
@@ -73,27 +81,27 @@ class Output:
         if not depth:
             return
         if isinstance(value, str):
-            if value not in self._own and value not in self._fetched and self._quotes(value):
-                yield value
+            if value not in self._own and value not in self._fetched:
+                yield from self._parts(value)
         elif isinstance(value, BaseMessage):
             if not self._was_given(value):
                 yield from _spoken(value)
         elif isinstance(value, Document):
-            if not self._was_fetched(value):
-                yield value.page_content
-        elif isinstance(value, list | tuple):
+            for text in (value.page_content, *texts_in(value.metadata)):
+                yield from self._written(text, depth - 1)
+        elif isinstance(value, list | tuple | set | frozenset):
             yield from self._listed(list(cast("list[Any]", value)), depth)
         else:
-            for name, item in _fields(value).items():
-                if name not in CONTEXT_KEYS or not isinstance(item, str):
-                    yield from self._written(item, depth - 1)
+            for name, item in (fields_of(value) or {}).items():
+                yield from self._written(name, depth - 1)
+                yield from self._written(item, depth - 1)
 
     def _listed(self, items: list[Any], depth: int) -> Iterator[str]:
         answered = {m.tool_call_id for m in items if isinstance(m, ToolMessage)}
         for place, item in enumerate(items):
             if isinstance(item, ToolMessage):
-                # a tool's result is context, unless it is the last word
-                if place == len(items) - 1:
+                # a tool's result is context, unless it is the last word and a model's
+                if place == len(items) - 1 and text_of(item) not in self._fetched:
                     yield text_of(item)
             elif isinstance(item, AIMessage) and not self._was_given(item):
                 yield from _spoken(item, answered)
@@ -113,10 +121,14 @@ class Output:
             return [item for item in items if self._was_given(item)] + [AIMessage(content=text)]
         if isinstance(value, Mapping):
             mapping = cast(Mapping[str, Any], value)
-            inputs = _fields(given)
+            inputs = fields_of(given) or {}
             names = (key,) if key is not None else ANSWER_KEYS
             place = next(name for name in names if answer_of(mapping.get(name)) is not None)
-            kept = {n: v for n, v in mapping.items() if n != place and self._stays(v)}
+            kept = {
+                name: item
+                for name, item in mapping.items()
+                if name != place and self._stays(item) and not self._parts(str(name))
+            }
             return {**kept, place: self._replaced(mapping[place], text, None, inputs.get(place))}
         return text
 
@@ -149,16 +161,6 @@ class Output:
         )
 
 
-def _fields(value: Any) -> Mapping[Any, Any]:
-    if isinstance(value, Mapping):
-        return cast(Mapping[Any, Any], value)
-    if isinstance(value, BaseModel):
-        return dict(value)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    return dict[Any, Any]()
-
-
 def _same(message: BaseMessage, other: Any) -> bool:
     """LangGraph gives messages ids; what else they hold stays."""
     return (
@@ -168,9 +170,8 @@ def _same(message: BaseMessage, other: Any) -> bool:
     )
 
 
-def _spoken(message: BaseMessage, answered: set[str] | None = None) -> Iterator[str]:
+def _spoken(message: BaseMessage, answered: Container[object] = ()) -> Iterator[str]:
     """Yield a message's text, and the arguments of tool calls that nothing has answered."""
     yield text_of(message)
-    for call in message.tool_calls if isinstance(message, AIMessage) else ():
-        if call.get("id") not in (answered or set()):
-            yield "; ".join(f"{name}: {value}" for name, value in call["args"].items())
+    if isinstance(message, AIMessage):
+        yield from arguments_of(message, answered)

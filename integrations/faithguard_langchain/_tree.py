@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from copy import copy
 from functools import partial
-from types import CellType, FunctionType, MethodType
+from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, cast
 
 from langchain_core.runnables import Runnable, RunnableLambda
@@ -20,6 +20,9 @@ from pydantic import BaseModel
 __all__ = ["parts", "replaced"]
 
 AnyRunnable = Runnable[Any, Any]
+
+_DEEPEST, _WIDEST, _MOST = 5, 100, 5_000
+"""How deep, how wide and at how many values one looks for what a part holds."""
 
 
 def parts(runnable: AnyRunnable) -> Iterator[AnyRunnable]:
@@ -47,43 +50,51 @@ def _fields(part: object) -> Iterator[tuple[str, Any]]:
             yield name, getattr(part, name, None)
 
 
-def _runnables(value: Any, depth: int = 4) -> Iterator[AnyRunnable]:
-    """Yield the Runnables in a value: a container, a function, a method, an object of nodes."""
-    if isinstance(value, Runnable):
-        yield cast(AnyRunnable, value)
-    elif depth:
-        for item in _held(value):
-            yield from _runnables(item, depth - 1)
+def _runnables(value: Any) -> Iterator[AnyRunnable]:
+    """Yield the Runnables in a value: in a container, a function, a method, an object."""
+    seen: set[int] = set()
+    open_: list[tuple[Any, int]] = [(value, _DEEPEST)]
+    while open_ and len(seen) < _MOST:
+        item, depth = open_.pop()
+        if id(item) in seen:
+            continue
+        seen.add(id(item))
+        if isinstance(item, Runnable):
+            yield cast(AnyRunnable, item)
+        elif depth:
+            open_ += [(part, depth - 1) for part in _held(item)]
 
 
 def _held(value: Any) -> list[Any]:
     if isinstance(value, Mapping):
-        return list(cast(Mapping[Any, Any], value).values())
+        return list(cast(Mapping[Any, Any], value).values())[:_WIDEST]
     if isinstance(value, list | tuple | set | frozenset):
-        return list(cast("list[Any]", value))
+        return list(cast("list[Any]", value))[:_WIDEST]
     if isinstance(value, partial):
         return [value.func, *value.args, *value.keywords.values()]
     if isinstance(value, MethodType):
-        return (
-            [value.__func__, *vars(value.__self__).values()]
-            if hasattr(value.__self__, "__dict__")
-            else [value.__func__]
-        )
+        return [value.__func__, value.__self__]
     if isinstance(value, FunctionType):
         return _known_to(value)
-    if type(value).__module__.startswith("langgraph."):
-        return list(getattr(value, "__dict__", {}).values())
-    return []
+    if isinstance(value, type | ModuleType) or type(value).__module__ == "builtins":
+        return []
+    return list(getattr(value, "__dict__", {}).values())[:_WIDEST]
 
 
 def _known_to(function: FunctionType) -> list[Any]:
-    """What a function closes over, and what of its module it names."""
-    found: list[Any] = []
+    """What a function closes over, its defaults, and what of its module it names."""
+    found: list[Any] = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
     for cell in function.__closure__ or ():
         with suppress(ValueError):  # not filled yet
             found.append(cell.cell_contents)
+    names: set[str] = set()
+    codes = [function.__code__]
+    while codes:
+        code = codes.pop()
+        names.update(code.co_names)
+        codes += [const for const in code.co_consts if isinstance(const, CodeType)]
     module = function.__globals__
-    return found + [module[name] for name in function.__code__.co_names if name in module]
+    return found + [module[name] for name in names if name in module]
 
 
 def replaced(

@@ -7,7 +7,8 @@ which the answer is another one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import dataclasses
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from langchain_core.documents import Document
@@ -21,6 +22,7 @@ from langchain_core.messages import (
 )
 from langchain_core.outputs import ChatGeneration, Generation, LLMResult
 from langchain_core.prompt_values import PromptValue
+from pydantic import BaseModel
 
 from faithguard import CaptureError, Passage
 from faithguard.capture import Message, passages_of
@@ -29,8 +31,11 @@ __all__ = [
     "ANSWER_KEYS",
     "CONTEXT_KEYS",
     "answer_of",
+    "arguments_in",
+    "arguments_of",
     "context_of",
     "documents_of",
+    "fields_of",
     "finish_reason_of",
     "message_of",
     "plain_input",
@@ -105,23 +110,38 @@ def message_of(message: BaseMessage) -> Message:
     return Message("assistant" if role in ("assistant", "ai") else "user", text)
 
 
-def plain_input(value: Any) -> Any:
+def fields_of(value: Any) -> Mapping[Any, Any] | None:
+    """Return the fields of a mapping or of an object that holds data; None for anything else."""
+    if isinstance(value, Mapping):
+        return cast(Mapping[Any, Any], value)
+    if isinstance(value, BaseModel):
+        return dict(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if type(value).__module__ != "builtins" and isinstance(getattr(value, "__dict__", None), dict):
+        return dict(vars(value))
+    return None
+
+
+def plain_input(value: Any, depth: int = 6) -> Any:
     """Return a run's input as strings, lists, mappings and `Message`s."""
     if isinstance(value, BaseMessage):
         return message_of(value)
     if isinstance(value, PromptValue):
         return [message_of(message) for message in value.to_messages()]
-    if isinstance(value, Document):
+    if isinstance(value, Document) or not depth:
         return None  # what a caller passes as documents is context, not words
     if isinstance(value, str):
         return str(value)
-    if isinstance(value, Mapping):
-        return {str(k): plain_input(v) for k, v in cast(Mapping[Any, Any], value).items()}
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
     if isinstance(value, list | tuple):
         items = cast(Sequence[Any], value)
-        if len(items) == 2 and items[0] in ("human", "user"):  # a message as a pair
-            return Message("user", str(items[1]))
-        return [plain_input(item) for item in items]
+        if len(items) == 2 and isinstance(items[0], str) and items[0] in ("human", "user"):
+            return Message("user", str(items[1]))  # a message as a pair
+        return [plain_input(item, depth - 1) for item in items]
+    if (fields := fields_of(value)) is not None:
+        return {str(name): plain_input(item, depth - 1) for name, item in fields.items()}
     return None
 
 
@@ -205,6 +225,26 @@ def finish_reason_of(result: LLMResult) -> tuple[str, str | None]:
         (info[k] for k in ("finish_reason", "stop_reason", "done_reason") if info.get(k)), None
     )
     return text, None if reason is None else str(reason)
+
+
+def arguments_of(message: AIMessage, answered: Container[object] = ()) -> Iterator[str]:
+    """Yield the arguments of a message's tool calls, those that cannot be read included."""
+    for call in message.tool_calls:
+        if call.get("id") not in answered:
+            yield "; ".join(f"{name}: {value}" for name, value in call["args"].items())
+    for broken in message.invalid_tool_calls:
+        yield broken.get("args") or ""
+
+
+def arguments_in(result: LLMResult) -> Iterator[str]:
+    """Yield the arguments that a model's output hands to tools, one by one."""
+    for candidates in result.generations:
+        for generation in candidates:
+            message = generation.message if isinstance(generation, ChatGeneration) else None
+            if isinstance(message, AIMessage):
+                for call in message.tool_calls:
+                    yield from texts_in(call["args"])
+                yield from (broken.get("args") or "" for broken in message.invalid_tool_calls)
 
 
 def messages_in(batches: Iterable[Iterable[BaseMessage]]) -> list[Message]:

@@ -32,7 +32,7 @@ def facts(answer: str, question: str | None = None) -> list[str]:
         ("I don't know—the bridge is closed.", "the bridge is closed"),
         ("Ich weiß es nicht, denn die Brücke ist gesperrt.", "die Brücke ist gesperrt"),
         ("Je ne sais pas car le pont est fermé.", "le pont est fermé"),
-        ("No lo sé porque el puente es nuevo.", "el puente es nuevo"),
+        ("No puedo encontrar un peaje porque el puente es nuevo.", "el puente es nuevo"),
         ("Não sei, pois a ponte é nova.", "a ponte é nova"),
         ("Dat weet ik niet want de brug is dicht.", "de brug is dicht"),
         ("我不知道因为这座桥是新的。", "这座桥是新的"),

@@ -27,7 +27,7 @@ would cut holes into what is not its own."""
 
 _CJK = "\\u0e00-\\u0eff\\u3040-\\u30ff\\u3400-\\u9fff"
 _TOKEN = re.compile(rf"[{_CJK}]|(?:(?![{_CJK}])\w)+")
-_SENTENCE = re.compile(r"(?<=[.!?。！？])\s*|\n+")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 _JSON_ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|([nrtbf])|(["/\\]))')
 _MOST_LAYERS = 3
 

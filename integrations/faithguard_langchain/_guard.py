@@ -46,7 +46,7 @@ from faithguard_langchain._again import Memory, Remembers, has_model, rememberin
 from faithguard_langchain._capture import Capture
 from faithguard_langchain._outputs import Output
 from faithguard_langchain._refuse import carries_text, is_global, listens_to_tokens, refuse
-from faithguard_langchain._values import context_of, plain_input
+from faithguard_langchain._values import CONTEXT_KEYS, context_of, plain_input
 
 __all__ = ["Guarded", "Reported", "guard"]
 
@@ -411,9 +411,9 @@ class _Call:
             key=self._keys.answer,
             given=self._given,
             fetched=frozenset(passage.text for passage in trace.fetched_passages()),
-            # where no model was observed, any text may be one's
             quotes=trace.quoted_in if trace.models else bool,
-            parts=trace.model_parts if trace.models else lambda text: [text] if text else [],
+            parts=trace.model_parts if trace.models else None,
+            context_keys=(*CONTEXT_KEYS, self._keys.context or ""),
         )
 
     def settle(self, output: Any, report: Report) -> Step:

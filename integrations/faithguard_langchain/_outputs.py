@@ -41,7 +41,9 @@ class Output:
         given: The chain's input; what it handed through is the caller's own.
         fetched: The texts that retrievers returned in this call.
         quotes: Says whether a text holds something that a model wrote in this call.
-        parts: Returns the parts of a text that a model wrote and no retriever brought.
+        parts: Returns the parts of a text that a model wrote and no retriever brought; None
+            where no model was observed, and any text outside the context may be one's.
+        context_keys: Where the context stands in a dict, if no model was observed.
     """
 
     def __init__(
@@ -52,7 +54,8 @@ class Output:
         given: Any,
         fetched: frozenset[str],
         quotes: Callable[[str], bool],
-        parts: Callable[[str], list[str]],
+        parts: Callable[[str], list[str]] | None,
+        context_keys: Container[str] = (),
     ) -> None:
         self.value = value
         self._key = key
@@ -60,7 +63,9 @@ class Output:
         self._own = frozenset(texts_in(given, messages=True))
         self._fetched = fetched
         self._quotes = quotes
-        self._parts = parts
+        self._parts = parts or (lambda text: [text] if text else [])
+        self._context_keys = () if parts else context_keys
+        self._unobserved = parts is None
 
     def texts(self) -> list[str] | None:
         """Return the texts to verify, the answer first; None if no answer is to be found."""
@@ -87,14 +92,20 @@ class Output:
             if not self._was_given(value):
                 yield from _spoken(value)
         elif isinstance(value, Document):
-            for text in (value.page_content, *texts_in(value.metadata)):
-                yield from self._written(text, depth - 1)
+            if not self._unobserved:
+                for text in (value.page_content, *texts_in(value.metadata)):
+                    yield from self._written(text, depth - 1)
         elif isinstance(value, list | tuple | set | frozenset):
             yield from self._listed(list(cast("list[Any]", value)), depth)
         else:
-            for name, item in (fields_of(value) or {}).items():
-                yield from self._written(name, depth - 1)
+            yield from self._named(fields_of(value) or {}, depth)
+
+    def _named(self, fields: Mapping[Any, Any], depth: int) -> Iterator[str]:
+        for name, item in fields.items():
+            if name not in self._context_keys:
                 yield from self._written(item, depth - 1)
+                if not self._unobserved:  # a model may have chosen the names, too
+                    yield from self._written(name, depth - 1)
 
     def _listed(self, items: list[Any], depth: int) -> Iterator[str]:
         answered = {m.tool_call_id for m in items if isinstance(m, ToolMessage)}
@@ -127,7 +138,9 @@ class Output:
             kept = {
                 name: item
                 for name, item in mapping.items()
-                if name != place and self._stays(item) and not self._parts(str(name))
+                if name != place
+                and self._stays(item)
+                and (self._unobserved or not self._parts(str(name)))
             }
             return {**kept, place: self._replaced(mapping[place], text, None, inputs.get(place))}
         return text

@@ -112,16 +112,18 @@ def _plain(value: Any, above: tuple[int, ...] = ()) -> Any:
         return int(value) if value.bit_length() < _LONGEST_INT else hex(value)
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else str(value)
-    if id(value) in above or len(above) == _DEEPEST:
-        return f"<{type(value).__name__}>"
+    subject: object = value
+    inside = (*above, id(subject))
+    if id(subject) in above or len(above) == _DEEPEST:
+        return f"<{type(subject).__name__}>"
     if isinstance(value, Mapping):
         try:
-            items = list(cast(Mapping[Any, Any], value).items())
+            items: list[tuple[Any, Any]] = list(cast(Mapping[Any, Any], value).items())
         except Exception:  # a mapping of anybody's, too
-            return f"<{type(value).__name__}>"
-        return {_told(key): _plain(item, (*above, id(value))) for key, item in items}
+            return f"<{type(subject).__name__}>"
+        return {_told(key): _plain(item, inside) for key, item in items}
     if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(item, (*above, id(value))) for item in cast(Collection[Any], value)]
+        return [_plain(item, inside) for item in cast(Collection[Any], value)]
     return _told(value)
 
 

@@ -63,7 +63,7 @@ class Output:
         self._own = frozenset(texts_in(given, messages=True))
         self._fetched = fetched
         self._quotes = quotes
-        self._parts = parts or (lambda text: [text] if text else [])
+        self._parts = parts or _whole
         self._context_keys = () if parts else context_keys
         self._unobserved = parts is None
 
@@ -172,6 +172,10 @@ class Output:
         return document.page_content in self._fetched and not self._quotes(
             " ".join(texts_in(document.metadata))
         )
+
+
+def _whole(text: str) -> list[str]:
+    return [text] if text else []
 
 
 def _same(message: BaseMessage, other: Any) -> bool:

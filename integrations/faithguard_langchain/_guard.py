@@ -9,44 +9,34 @@ usage counters are not.
 from __future__ import annotations
 
 import copy
-import dataclasses
 import logging
-from asyncio import CancelledError
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar, cast
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from typing import Any, Generic, TypeVar, cast
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForChainRun,
-    BaseCallbackHandler,
-    BaseCallbackManager,
     CallbackManagerForChainRun,
 )
 from langchain_core.messages import AIMessage, AIMessageChunk
-from langchain_core.runnables import Runnable, RunnableConfig, patch_config
+from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import set_config_context
 from langchain_core.runnables.utils import ConfigurableFieldSpec, coro_with_context
 
 from faithguard import (
-    CaptureError,
     ConfigError,
     Policy,
     Record,
     Report,
     Scorer,
-    UnfaithfulAnswerError,
 )
-from faithguard.capture import Assembler, RunKind, Trace
 from faithguard.errors import describe
-from faithguard.guard import Course, OnFail, Step, course_policy
+from faithguard.guard import OnFail, course_policy
 from faithguard.scorer import default_scorer
 from faithguard.sinks import AnySink
-from faithguard.types import Exchange
 from faithguard.watch import Outbox
-from faithguard_langchain._again import Memory, Remembers, has_model, remembering
-from faithguard_langchain._capture import Capture
-from faithguard_langchain._outputs import Output
-from faithguard_langchain._refuse import carries_text, is_global, listens_to_tokens, refuse
-from faithguard_langchain._values import CONTEXT_KEYS, context_of, plain_input
+from faithguard_langchain._again import has_model, remembering
+from faithguard_langchain._call import Call, Keys, Reported
+from faithguard_langchain._refuse import refuse
 
 __all__ = ["Guarded", "Reported", "guard"]
 
@@ -56,18 +46,6 @@ In = TypeVar("In")
 Out = TypeVar("Out")
 
 _ATTEMPTS = 2  # answers to have written at most, where the caller does not say
-
-
-class Reported(NamedTuple):
-    """What `with_report()` returns: what the caller gets, and the record of how it came about."""
-
-    output: Any
-    record: Record
-
-    @property
-    def report(self) -> Report:
-        """The report of the last attempt."""
-        return self.record.report
 
 
 def guard(
@@ -123,18 +101,8 @@ def guard(
         on_report=on_report,
         outbox=Outbox(sinks),
         scorer=scorer or default_scorer(),
-        keys=_Keys(answer_key, context_key, question_key, feedback_key),
+        keys=Keys(answer_key, context_key, question_key, feedback_key),
     )
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Keys:
-    """Where things stand in dicts, where they are not in usual places."""
-
-    answer: str | None = None
-    context: str | None = None
-    question: str | None = None
-    feedback: str | None = None
 
 
 class Guarded(Runnable[In, Out], Generic[In, Out]):
@@ -167,7 +135,7 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
         on_report: Callable[[Report], object] | None,
         outbox: Outbox,
         scorer: Scorer,
-        keys: _Keys,
+        keys: Keys,
     ) -> None:
         if not isinstance(cast(object, chain), Runnable):
             raise ConfigError(
@@ -303,7 +271,7 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
             except Exception as error:
                 log.warning("faithguard: %s in on_report", describe(error))
 
-    # -- one call: the drivers of a `_Call` ---------------------------------------------------
+    # -- one call: the drivers of a `Call` ---------------------------------------------------
 
     def _run(
         self,
@@ -312,7 +280,7 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
         config: RunnableConfig,
         **kwargs: Any,
     ) -> Any:
-        call = _Call(self, input, run_manager.get_child(), config)
+        call = Call(self, input, run_manager.get_child(), config)
         while True:
             output = fault = None
             try:
@@ -339,7 +307,7 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
         config: RunnableConfig,
         **kwargs: Any,
     ) -> Any:
-        call = _Call(self, input, run_manager.get_child(), config)
+        call = Call(self, input, run_manager.get_child(), config)
         while True:
             output = fault = None
             try:
@@ -359,136 +327,6 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
                     answering = self.fallback.ainvoke(input, call.plain_config)
                     output = await coro_with_context(answering, context)
             return call.close(step, output)
-
-
-class _Call:
-    """One guarded call, without I/O: what its runs are given, and what becomes of their outputs."""
-
-    def __init__(
-        self,
-        guarded: Guarded[Any, Any],
-        input: Any,
-        child: BaseCallbackManager,
-        config: RunnableConfig,
-    ) -> None:
-        self._guarded = guarded
-        self._keys = guarded.keys
-        self._given = input
-        self._trace = Trace(inputs=plain_input(input))
-        self._memory = Memory() if guarded.remembers else None
-        self._course = Course(guarded.policy, max_attempts=guarded.max_attempts)
-        self._answer = ""
-        self.input = self._with_feedback("")
-        self.plain_config = _detached(child, config)
-        self.config = _detached(child, config)
-        callbacks = cast(BaseCallbackManager, self.config.get("callbacks"))
-        callbacks.add_handler(_GuardCapture(self._trace), inherit=True)
-        callbacks.add_handler(Remembers(self._memory), inherit=True)
-
-    def exchange(self, output: Any) -> Exchange:
-        """Return what to verify: every text of the output that a model wrote.
-
-        Raises:
-            CaptureError: If there is no answer to be found; it is never delivered unverified.
-        """
-        if self._keys.context is not None or not self._trace.fetched:
-            self._trace.retrieved("", context_of(output, self._keys.context))
-        texts = self._view(output).texts()
-        if texts is None:
-            key = self._keys.answer
-            where = "the usual places" if key is None else f"`answer_key` {key!r}"
-            raise CaptureError(
-                f"no answer in {where} of the chain's output, a {type(output).__name__}: name its "
-                "key with answer_key=..., or end the chain in a string, a message or a dict"
-            )
-        self._answer = texts[0]
-        return self._trace.exchange("\n\n".join(texts), question=self._question())
-
-    def _view(self, output: Any) -> Output:
-        trace = self._trace
-        return Output(
-            output,
-            key=self._keys.answer,
-            given=self._given,
-            fetched=frozenset(passage.text for passage in trace.fetched_passages()),
-            quotes=trace.quoted_in if trace.models else bool,
-            parts=trace.model_parts if trace.models else None,
-            context_keys=(*CONTEXT_KEYS, self._keys.context or ""),
-        )
-
-    def settle(self, output: Any, report: Report) -> Step:
-        """Take the report of an attempt; prepare the next one if there is to be one."""
-        step = self._course.settle(report)
-        if step.feedback is not None:
-            self._trace.added(step.feedback)
-            self.input = self._with_feedback(step.feedback)
-            if self._memory is not None:
-                self._memory.ask_again(self._answer, step.feedback)
-        return step
-
-    def close(self, step: Step, output: Any) -> Any:
-        """Return what the caller gets.
-
-        Raises:
-            UnfaithfulAnswerError: If the answer is held back and there is no fallback.
-        """
-        record = self._course.record()
-        self._guarded.tell(record)
-        fallback = self._guarded.fallback
-        if step.action == "block":
-            if fallback is None:
-                raise UnfaithfulAnswerError(record.decision, record.report, record)
-            if isinstance(fallback, str):
-                output = self._view(output).with_answer(fallback)
-        # a fallback that is guarded itself says of its own answer what is true of it
-        if step.action != "block" or not _is_marked(output):
-            output = _marked(output, record)
-        return Reported(output, record) if self._guarded.reporting else output
-
-    def fault(self, error: BaseException) -> CaptureError | None:
-        """Return what to raise instead of an error that carries what a model wrote.
-
-        A parser that fails puts the whole text into its message; causes, notes and attributes
-        carry it as well. A LangGraph command to the parent graph is an exception that hands
-        over an update which nothing has verified.
-        """
-        if isinstance(error, UnfaithfulAnswerError | KeyboardInterrupt | CancelledError):
-            return None
-        name = type(error).__name__
-        if name == "ParentCommand":
-            return CaptureError(
-                "the guarded graph hands over to its parent by a Command, which cannot be "
-                "verified: return the answer from the guarded graph, and route in the parent"
-            )
-        try:
-            quotes = self._trace.quoted_in(_everything_in(error))
-        except Exception:  # what it holds cannot be told
-            quotes = True
-        if quotes:
-            return CaptureError(
-                f"the chain raised {name}, which quotes an answer that was not verified and is "
-                "withheld; run the chain without the guard to see it"
-            )
-        return None
-
-    def _question(self) -> str | None:
-        key, given = self._keys.question, self._given
-        if key is None:
-            return None
-        if not isinstance(given, Mapping) or key not in given:
-            raise CaptureError(f"`question_key` is {key!r}, which the input does not have")
-        return str(cast(Mapping[str, Any], given)[key])
-
-    def _with_feedback(self, text: str) -> Any:
-        key, given = self._keys.feedback, self._given
-        if key is None:
-            return given
-        if not isinstance(given, Mapping):
-            raise CaptureError(
-                f"`feedback_key` is {key!r}, but the input is of type "
-                f"{type(given).__name__}: it must be a dict to take the feedback"
-            )
-        return {**cast(Mapping[str, Any], given), key: text}
 
 
 def _check_attempts(given: object, policy: Policy) -> None:
@@ -513,119 +351,6 @@ def _check_fallback(given: object, policy: Policy) -> None:
             "`fallback` would never be used: on_fail='flag' delivers every answer; leave it out, "
             "or use on_fail='block'"
         )
-
-
-def _everything_in(error: BaseException) -> str:
-    """Return all texts that an error carries: its own, its attributes', causes' and members'."""
-    seen: set[int] = set()
-    open_: list[BaseException | None] = [error]
-    texts: list[str] = []
-    while open_:
-        current = open_.pop()
-        if current is None or id(current) in seen:
-            continue
-        seen.add(id(current))
-        texts += [str(current), repr(current.args), repr(vars(current))]  # may raise
-        open_ += [current.__cause__, current.__context__]
-        if isinstance(current, BaseExceptionGroup):
-            open_ += cast("BaseExceptionGroup[BaseException]", current).exceptions
-    return "\n".join(texts)
-
-
-class _GuardCapture(Capture):
-    """Capture for one guarded call: whatever happens belongs to its one trace."""
-
-    def __init__(self, trace: Trace) -> None:
-        super().__init__(_OneTrace(trace))
-
-
-class _OneTrace(Assembler):
-    """An assembler that knows one tree, whose root is the guard's own run."""
-
-    def __init__(self, trace: Trace) -> None:
-        super().__init__()
-        self._only = trace
-
-    def start(self, run: str, parent: str | None, kind: RunKind) -> Trace:
-        self._only.started(run, parent, kind)
-        return self._only
-
-    def trace(self, run: str) -> Trace | None:
-        return self._only
-
-    def is_root(self, run: str) -> bool:
-        return False
-
-    def end(self, run: str) -> Trace | None:
-        return None
-
-
-class _Withheld(BaseCallbackHandler):
-    """A handler of the user's that sees everything but tokens, which are not verified yet."""
-
-    def __init__(self, inner: BaseCallbackHandler) -> None:
-        self._inner = inner
-
-    def __getattribute__(self, name: str) -> Any:
-        if name in ("on_llm_new_token", "on_stream_event", "on_custom_event"):
-            return getattr(super(), name)
-        if name.startswith(("on_", "ignore_", "raise_", "run_")):
-            return getattr(super().__getattribute__("_inner"), name)
-        return super().__getattribute__(name)
-
-
-def _detached(child: BaseCallbackManager, config: RunnableConfig) -> RunnableConfig:
-    """Return the config of the chain's run, from which nothing reaches the caller's streams."""
-    manager = child.copy()
-    manager.handlers = _held(manager.handlers)
-    manager.inheritable_handlers = _held(manager.inheritable_handlers)
-    inner = patch_config(config, callbacks=manager)
-    # LangGraph hands a node's inner graphs its own stream and checkpointer by these keys
-    inner["configurable"] = {
-        key: _silenced(value) if key == "__pregel_runtime" else value
-        for key, value in inner.get("configurable", {}).items()
-        if key == "__pregel_runtime" or not key.startswith(("__pregel_", "checkpoint_"))
-    }
-    return inner
-
-
-def _held(handlers: list[BaseCallbackHandler]) -> list[BaseCallbackHandler]:
-    return [
-        _Withheld(handler) if listens_to_tokens(handler) and not is_global(handler) else handler
-        for handler in handlers
-        if not carries_text(handler)
-    ]
-
-
-def _silenced(runtime: Any) -> Any:
-    """What the chain writes to LangGraph's custom stream is not verified either."""
-    if dataclasses.is_dataclass(runtime) and hasattr(runtime, "stream_writer"):
-        return dataclasses.replace(cast(Any, runtime), stream_writer=_nowhere)
-    return runtime
-
-
-def _nowhere(chunk: object) -> None:
-    """Take what is not to be shown."""
-
-
-def _is_marked(output: Any) -> bool:
-    return isinstance(output, AIMessage) and "faithguard" in output.response_metadata
-
-
-def _marked(output: Any, record: Record) -> Any:
-    """Put the decision where the holder of a message finds it; no text of the answer."""
-    if not isinstance(output, AIMessage):
-        return output
-    note = {
-        "passed": record.decision.passed,
-        "level": record.decision.level,
-        "score": record.report.score,
-        "supported": record.report.supported,
-        "total": record.report.total,
-        "reason": record.decision.reason,
-    }
-    metadata = {**output.response_metadata, "faithguard": note}
-    return output.model_copy(update={"response_metadata": metadata})
 
 
 def _as_chunk(output: Any) -> Any:

@@ -1,0 +1,233 @@
+"""One guarded call, without I/O.
+
+In: the input, then the output and the report of each attempt. Out: what to verify, what to run
+next, and what the caller gets. `_guard` makes the runs, blocking or awaiting.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from asyncio import CancelledError
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol, cast
+
+from langchain_core.callbacks import BaseCallbackManager
+from langchain_core.messages import AIMessage
+from langchain_core.runnables import Runnable, RunnableConfig
+
+from faithguard import CaptureError, Exchange, Policy, Record, Report, UnfaithfulAnswerError
+from faithguard.capture import Trace
+from faithguard.guard import Course, Step
+from faithguard_langchain._again import Memory, Remembers
+from faithguard_langchain._isolation import GuardCapture, detached
+from faithguard_langchain._outputs import Output
+from faithguard_langchain._values import CONTEXT_KEYS, context_of, plain_input
+
+__all__ = ["Call", "Keys", "Reported"]
+
+
+class Reported(NamedTuple):
+    """What `with_report()` returns: what the caller gets, and the record of how it came about."""
+
+    output: Any
+    record: Record
+
+    @property
+    def report(self) -> Report:
+        """The report of the last attempt."""
+        return self.record.report
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Keys:
+    """Where things stand in dicts, where they are not in usual places."""
+
+    answer: str | None = None
+    context: str | None = None
+    question: str | None = None
+    feedback: str | None = None
+
+
+class _Settings(Protocol):
+    """What a call needs of its guard."""
+
+    @property
+    def policy(self) -> Policy: ...
+    @property
+    def fallback(self) -> str | Runnable[Any, Any] | None: ...
+    @property
+    def max_attempts(self) -> int: ...
+    @property
+    def keys(self) -> Keys: ...
+    @property
+    def remembers(self) -> bool: ...
+    @property
+    def reporting(self) -> bool: ...
+    def tell(self, record: Record) -> None: ...
+
+
+class Call:
+    """One guarded call, without I/O: what its runs are given, and what becomes of their outputs."""
+
+    def __init__(
+        self,
+        guarded: _Settings,
+        input: Any,
+        child: BaseCallbackManager,
+        config: RunnableConfig,
+    ) -> None:
+        self._guarded = guarded
+        self._keys = guarded.keys
+        self._given = input
+        self._trace = Trace(inputs=plain_input(input))
+        self._memory = Memory() if guarded.remembers else None
+        self._course = Course(guarded.policy, max_attempts=guarded.max_attempts)
+        self._answer = ""
+        self.input = self._with_feedback("")
+        self.plain_config = detached(child, config)
+        self.config = detached(child, config)
+        callbacks = cast(BaseCallbackManager, self.config.get("callbacks"))
+        callbacks.add_handler(GuardCapture(self._trace), inherit=True)
+        callbacks.add_handler(Remembers(self._memory), inherit=True)
+
+    def exchange(self, output: Any) -> Exchange:
+        """Return what to verify: every text of the output that a model wrote.
+
+        Raises:
+            CaptureError: If there is no answer to be found; it is never delivered unverified.
+        """
+        if self._keys.context is not None or not self._trace.fetched:
+            self._trace.retrieved("", context_of(output, self._keys.context))
+        texts = self._view(output).texts()
+        if texts is None:
+            key = self._keys.answer
+            where = "the usual places" if key is None else f"`answer_key` {key!r}"
+            raise CaptureError(
+                f"no answer in {where} of the chain's output, a {type(output).__name__}: name its "
+                "key with answer_key=..., or end the chain in a string, a message or a dict"
+            )
+        self._answer = texts[0]
+        return self._trace.exchange("\n\n".join(texts), question=self._question())
+
+    def _view(self, output: Any) -> Output:
+        trace = self._trace
+        return Output(
+            output,
+            key=self._keys.answer,
+            given=self._given,
+            fetched=frozenset(passage.text for passage in trace.fetched_passages()),
+            quotes=trace.quoted_in if trace.models else bool,
+            parts=trace.model_parts if trace.models else None,
+            context_keys=(*CONTEXT_KEYS, self._keys.context or ""),
+        )
+
+    def settle(self, output: Any, report: Report) -> Step:
+        """Take the report of an attempt; prepare the next one if there is to be one."""
+        step = self._course.settle(report)
+        if step.feedback is not None:
+            self._trace.added(step.feedback)
+            self.input = self._with_feedback(step.feedback)
+            if self._memory is not None:
+                self._memory.ask_again(self._answer, step.feedback)
+        return step
+
+    def close(self, step: Step, output: Any) -> Any:
+        """Return what the caller gets.
+
+        Raises:
+            UnfaithfulAnswerError: If the answer is held back and there is no fallback.
+        """
+        record = self._course.record()
+        self._guarded.tell(record)
+        fallback = self._guarded.fallback
+        if step.action == "block":
+            if fallback is None:
+                raise UnfaithfulAnswerError(record.decision, record.report, record)
+            if isinstance(fallback, str):
+                output = self._view(output).with_answer(fallback)
+        # a fallback that is guarded itself says of its own answer what is true of it
+        if step.action != "block" or not _is_marked(output):
+            output = _marked(output, record)
+        return Reported(output, record) if self._guarded.reporting else output
+
+    def fault(self, error: BaseException) -> CaptureError | None:
+        """Return what to raise instead of an error that carries what a model wrote.
+
+        A parser that fails puts the whole text into its message; causes, notes and attributes
+        carry it as well. A LangGraph command to the parent graph is an exception that hands
+        over an update which nothing has verified.
+        """
+        if isinstance(error, UnfaithfulAnswerError | KeyboardInterrupt | CancelledError):
+            return None
+        name = type(error).__name__
+        if name == "ParentCommand":
+            return CaptureError(
+                "the guarded graph hands over to its parent by a Command, which cannot be "
+                "verified: return the answer from the guarded graph, and route in the parent"
+            )
+        try:
+            quotes = self._trace.quoted_in(_everything_in(error))
+        except Exception:  # what it holds cannot be told
+            quotes = True
+        if quotes:
+            return CaptureError(
+                f"the chain raised {name}, which quotes an answer that was not verified and is "
+                "withheld; run the chain without the guard to see it"
+            )
+        return None
+
+    def _question(self) -> str | None:
+        key, given = self._keys.question, self._given
+        if key is None:
+            return None
+        if not isinstance(given, Mapping) or key not in given:
+            raise CaptureError(f"`question_key` is {key!r}, which the input does not have")
+        return str(cast(Mapping[str, Any], given)[key])
+
+    def _with_feedback(self, text: str) -> Any:
+        key, given = self._keys.feedback, self._given
+        if key is None:
+            return given
+        if not isinstance(given, Mapping):
+            raise CaptureError(
+                f"`feedback_key` is {key!r}, but the input is of type "
+                f"{type(given).__name__}: it must be a dict to take the feedback"
+            )
+        return {**cast(Mapping[str, Any], given), key: text}
+
+
+def _everything_in(error: BaseException) -> str:
+    """Return all texts that an error carries: its own, its attributes', causes' and members'."""
+    seen: set[int] = set()
+    open_: list[BaseException | None] = [error]
+    texts: list[str] = []
+    while open_:
+        current = open_.pop()
+        if current is None or id(current) in seen:
+            continue
+        seen.add(id(current))
+        texts += [str(current), repr(current.args), repr(vars(current))]  # may raise
+        open_ += [current.__cause__, current.__context__]
+        if isinstance(current, BaseExceptionGroup):
+            open_ += cast("BaseExceptionGroup[BaseException]", current).exceptions
+    return "\n".join(texts)
+
+
+def _is_marked(output: Any) -> bool:
+    return isinstance(output, AIMessage) and "faithguard" in output.response_metadata
+
+
+def _marked(output: Any, record: Record) -> Any:
+    """Put the decision where the holder of a message finds it; no text of the answer."""
+    if not isinstance(output, AIMessage):
+        return output
+    note = {
+        "passed": record.decision.passed,
+        "level": record.decision.level,
+        "score": record.report.score,
+        "supported": record.report.supported,
+        "total": record.report.total,
+        "reason": record.decision.reason,
+    }
+    metadata = {**output.response_metadata, "faithguard": note}
+    return output.model_copy(update={"response_metadata": metadata})

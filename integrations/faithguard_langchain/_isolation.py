@@ -1,0 +1,97 @@
+"""The run of a guarded chain, from which nothing reaches the caller before it is verified.
+
+In: the callbacks and the config of a call. Out: those of the chain's own run: handlers that
+would carry text to the caller are detached, those that take single tokens get none, LangGraph's
+stream and checkpointer are left out; tracers and usage counters stay. And a handler that
+captures all that happens in it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, cast
+
+from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager
+from langchain_core.runnables import RunnableConfig, patch_config
+
+from faithguard.capture import Assembler, RunKind, Trace
+from faithguard_langchain._capture import Capture
+from faithguard_langchain._refuse import carries_text, is_global, listens_to_tokens
+
+__all__ = ["GuardCapture", "detached"]
+
+
+class GuardCapture(Capture):
+    """Capture for one guarded call: whatever happens belongs to its one trace."""
+
+    def __init__(self, trace: Trace) -> None:
+        super().__init__(_OneTrace(trace))
+
+
+class _OneTrace(Assembler):
+    """An assembler that knows one tree, whose root is the guard's own run."""
+
+    def __init__(self, trace: Trace) -> None:
+        super().__init__()
+        self._only = trace
+
+    def start(self, run: str, parent: str | None, kind: RunKind) -> Trace:
+        self._only.started(run, parent, kind)
+        return self._only
+
+    def trace(self, run: str) -> Trace | None:
+        return self._only
+
+    def is_root(self, run: str) -> bool:
+        return False
+
+    def end(self, run: str) -> Trace | None:
+        return None
+
+
+class _Withheld(BaseCallbackHandler):
+    """A handler of the user's that sees everything but tokens, which are not verified yet."""
+
+    def __init__(self, inner: BaseCallbackHandler) -> None:
+        self._inner = inner
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in ("on_llm_new_token", "on_stream_event", "on_custom_event"):
+            return getattr(super(), name)
+        if name.startswith(("on_", "ignore_", "raise_", "run_")):
+            return getattr(super().__getattribute__("_inner"), name)
+        return super().__getattribute__(name)
+
+
+def detached(child: BaseCallbackManager, config: RunnableConfig) -> RunnableConfig:
+    """Return the config of the chain's run, from which nothing reaches the caller's streams."""
+    manager = child.copy()
+    manager.handlers = _held(manager.handlers)
+    manager.inheritable_handlers = _held(manager.inheritable_handlers)
+    inner = patch_config(config, callbacks=manager)
+    # LangGraph hands a node's inner graphs its own stream and checkpointer by these keys
+    inner["configurable"] = {
+        key: _silenced(value) if key == "__pregel_runtime" else value
+        for key, value in inner.get("configurable", {}).items()
+        if key == "__pregel_runtime" or not key.startswith(("__pregel_", "checkpoint_"))
+    }
+    return inner
+
+
+def _held(handlers: list[BaseCallbackHandler]) -> list[BaseCallbackHandler]:
+    return [
+        _Withheld(handler) if listens_to_tokens(handler) and not is_global(handler) else handler
+        for handler in handlers
+        if not carries_text(handler)
+    ]
+
+
+def _silenced(runtime: Any) -> Any:
+    """What the chain writes to LangGraph's custom stream is not verified either."""
+    if dataclasses.is_dataclass(runtime) and hasattr(runtime, "stream_writer"):
+        return dataclasses.replace(cast(Any, runtime), stream_writer=_nowhere)
+    return runtime
+
+
+def _nowhere(chunk: object) -> None:
+    """Take what is not to be shown."""

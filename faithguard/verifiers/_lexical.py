@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from faithguard._offload import offload
 from faithguard.types import Claim, Evidence, Verdict
 from faithguard.verifiers._context import Context, Selection, Sentence
+from faithguard.verifiers._each import EachClaim
 from faithguard.verifiers._terms import Terms, analyse
 from faithguard.verifiers.rules._negation import flipped
 from faithguard.verifiers.rules._numbers import disagreements, overlap
@@ -44,20 +44,13 @@ _STRONG = frozenset(
 )
 
 
-class Lexical:
+class Lexical(EachClaim):
     """Support by words: stems, values in their places, names, strength and polarity."""
 
     name = "lexical@1"
 
-    def verify(self, claims: Sequence[Claim], context: Context) -> Sequence[Verdict | None]:
-        """Return a verdict for each claim."""
-        return [self._verdict(claim, context) for claim in claims]
-
-    async def averify(self, claims: Sequence[Claim], context: Context) -> Sequence[Verdict | None]:
-        """Do the same off the event loop."""
-        return await offload(self.verify, claims, context)
-
-    def _verdict(self, claim: Claim, context: Context) -> Verdict:
+    def verdict(self, claim: Claim, context: Context) -> Verdict:
+        """Return a verdict."""
         terms = analyse(claim.text)
         selection = context.select(claim.text)
         p = _probability(features(terms, selection))

@@ -7,11 +7,9 @@ Source: the scope of a negation up to the end of its clause, after NegEx, Chapma
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from faithguard._offload import offload
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
+from faithguard.verifiers._each import EachClaim
 from faithguard.verifiers._terms import VALUE, Terms, analyse
 from faithguard.verifiers.rules._numbers import overlap
 
@@ -21,20 +19,13 @@ _SAME_STATEMENT = 0.75
 """Share of a claim's words that a sentence must hold before its polarity can contradict."""
 
 
-class Negation:
+class Negation(EachClaim):
     """Veto a claim that the context denies, or denial of what it says."""
 
     name = "negation@1"
 
-    def verify(self, claims: Sequence[Claim], context: Context) -> Sequence[Verdict | None]:
-        """Return a veto or None for each claim."""
-        return [self._verdict(claim, context) for claim in claims]
-
-    async def averify(self, claims: Sequence[Claim], context: Context) -> Sequence[Verdict | None]:
-        """Do the same off the event loop."""
-        return await offload(self.verify, claims, context)
-
-    def _verdict(self, claim: Claim, context: Context) -> Verdict | None:
+    def verdict(self, claim: Claim, context: Context) -> Verdict | None:
+        """Return a veto, or None where polarity agrees or is not clear."""
         terms = analyse(claim.text)
         near = [
             sentence

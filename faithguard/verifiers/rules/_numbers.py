@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from faithguard._offload import offload
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context, Sentence
+from faithguard.verifiers._each import EachClaim
 from faithguard.verifiers._terms import Terms, analyse
 from faithguard.verifiers._values import Value
 
@@ -25,20 +25,13 @@ _COUNTABLE = 12
 """A writer may count up to a dozen things that the context only lists."""
 
 
-class Numbers:
+class Numbers(EachClaim):
     """Veto a claim whose value stands nowhere in the context."""
 
     name = "numbers@1"
 
-    def verify(self, claims: Sequence[Claim], context: Context) -> Sequence[Verdict | None]:
-        """Return a veto or None for each claim."""
-        return [self._verdict(claim, context) for claim in claims]
-
-    async def averify(self, claims: Sequence[Claim], context: Context) -> Sequence[Verdict | None]:
-        """Do the same off the event loop."""
-        return await offload(self.verify, claims, context)
-
-    def _verdict(self, claim: Claim, context: Context) -> Verdict | None:
+    def verdict(self, claim: Claim, context: Context) -> Verdict | None:
+        """Return a veto, or None where every value is held."""
         terms = analyse(claim.text)
         asked = {value.text for value in analyse(context.question or "").values}
         absent = [

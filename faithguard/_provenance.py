@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-__all__ = ["Said", "Stretch", "holds", "shares", "unescaped", "without"]
+__all__ = ["Said", "Stretch", "Writing", "holds", "shares", "unescaped", "without"]
 
 _SHINGLE = 6
 """Words in a row that two texts must share before one counts as taken from the other."""
@@ -70,6 +70,19 @@ class Said:
                 if run in hashes:
                     said[i : i + length] = [True] * length
         return said
+
+
+class Writing:
+    """What models wrote in a run, and what it had from elsewhere."""
+
+    def __init__(self, wrote: Iterable[str], brought: Iterable[str]) -> None:
+        self._wrote = Said(wrote)
+        self._brought = Said(brought)
+
+    def parts(self, text: str) -> list[str]:
+        """Return the parts of a text that a model wrote and that were not brought."""
+        wrote = [text[p.start : p.stop] for p in self._wrote.stretches(text) if p.said]
+        return [part for part in wrote if not all(p.said for p in self._brought.stretches(part))]
 
 
 def without(

@@ -25,7 +25,7 @@ from typing import Any, Literal, cast
 from cachetools import TTLCache
 
 from faithguard._fork import reset_in_child
-from faithguard._provenance import Said, holds, shares, without
+from faithguard._provenance import Said, Writing, holds, shares, without
 from faithguard.errors import CaptureError
 from faithguard.types import ContextSource, Exchange, Passage
 
@@ -37,11 +37,10 @@ RunKind = Literal["chain", "retriever", "tool", "model"]
 _ENDED, _LATE = 4_096, 60.0
 """How many run ids, and for how many seconds, are known to have ended."""
 
+# A tool's argument that is a sentence, or long enough for one, may be a statement; a shorter one
+# names what to look up, and what the tool says of it needs its name.
 _STATED = re.compile(r"\w\s+\S+[.!。！]\s*$")
 _LONG_ASK = 24
-"""Characters from which a tool's argument may be a statement; shorter ones name what to look up,
-and what the tool says of it needs its name."""
-
 
 _CONTEXT_KEYS = frozenset(
     {
@@ -154,16 +153,11 @@ class Trace:
         """Say whether a text holds something that a model of this run wrote."""
         return shares(text, [*self._told, *self._passed])
 
-    def model_parts(self, text: str) -> list[str]:
-        """Return the parts of a text that a model of this run wrote, and no retriever brought."""
-        wrote = Said([*self._told, *self._passed])
-        brought = Said(passage.text for passage in self.fetched_passages())
-        return [
-            text[part.start : part.stop]
-            for part in wrote.stretches(text)
-            if part.said
-            and not all(p.said for p in brought.stretches(text[part.start : part.stop]))
-        ]
+    def writing(self) -> Writing:
+        """Return what models of this run wrote, beside what retrievers brought."""
+        return Writing(
+            [*self._told, *self._passed], (passage.text for passage in self.fetched_passages())
+        )
 
     @property
     def fetched(self) -> bool:

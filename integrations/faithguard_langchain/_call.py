@@ -117,7 +117,7 @@ class Call:
             given=self._given,
             fetched=frozenset(passage.text for passage in trace.fetched_passages()),
             quotes=trace.quoted_in if trace.models else bool,
-            parts=trace.model_parts if trace.models else None,
+            parts=trace.writing().parts if trace.models else None,
             context_keys=(*CONTEXT_KEYS, self._keys.context or ""),
         )
 

@@ -61,6 +61,7 @@ _ANSWERED = re.compile(
 _AGREES = re.compile("[👍✅✔✓☑👌🆗💯⭕🙆]")
 _DISAGREES = re.compile("[👎❌✗✘✖❎🚫⛔🙅]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
+_LONG_WORD = re.compile(r"[^\W\d_]{4,}")
 # Three plain words or more between a capital and a stop: its verb is one that no list knows.
 _SENTENCE = re.compile(
     r"(?!(?:A|An|The|In|On|At|By|For|From|With|Only|About|No|Not|Under|Over|Between|After|Before|"
@@ -449,6 +450,10 @@ def _asked(found: list[_Found], question: str) -> list[_Found]:
             replace(one, kind="abstention") if one.kind == "meta" and is_absence(one.text) else one
             for one in found
         ]
+    found = [
+        replace(one, fragment=False) if one.fragment and _repeats(one.text, question) else one
+        for one in found
+    ]
     all_fragments = all(found[index].fragment for index in facts)
     return [
         replace(one, text=f"{question} {one.short or one.text}")
@@ -456,6 +461,12 @@ def _asked(found: list[_Found], question: str) -> list[_Found]:
         else one
         for index, one in enumerate(found)
     ]
+
+
+def _repeats(text: str, question: str) -> bool:
+    """Whether words say again what was asked about, so that they stand without the question."""
+    said, asked = ({w[:5] for w in _LONG_WORD.findall(t.casefold())} for t in (text, question))
+    return len(said & asked) > 1
 
 
 def _glued(found: list[_Found]) -> list[_Found]:

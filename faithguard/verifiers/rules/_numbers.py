@@ -13,7 +13,7 @@ from fractions import Fraction
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context, Sentence
 from faithguard.verifiers._each import EachClaim
-from faithguard.verifiers._terms import Terms, analyse
+from faithguard.verifiers._terms import VALUE, Terms, analyse
 from faithguard.verifiers._values import Value
 
 __all__ = ["Numbers", "disagreements", "overlap"]
@@ -88,12 +88,20 @@ def disagreements(claim: Terms, sentence: Terms) -> Iterator[tuple[Value, Value]
 
 
 def _in_place(mine: Value, claim: Terms, rivals: Sequence[Value], sentence: Terms) -> Value:
-    """Return the rival at the same place among its like, so that an end answers an end."""
+    """Return the rival that stands after the same words, or at the same place among its like."""
     own = [value for value in claim.distinct if value.comparable(mine)]
     others = [value for value in sentence.distinct if mine.comparable(value)]
-    if len(own) == len(others) and others[own.index(mine)] in rivals:
-        return others[own.index(mine)]
-    return rivals[0]
+    twin = others[own.index(mine)] if len(own) == len(others) else None
+    words = _before(claim, mine)
+    return max(rivals, key=lambda rival: (len(words & _before(sentence, rival)), rival is twin))
+
+
+def _before(terms: Terms, value: Value) -> set[str]:
+    """Return the two words before a value."""
+    places = [place for place, key in enumerate(terms.sequence) if key == VALUE]
+    number = next((n for n, other in enumerate(terms.values) if other is value), len(places))
+    place = places[number] if number < len(places) else 0
+    return set(terms.sequence[max(0, place - 2) : place])
 
 
 def overlap(claim: Terms, sentence: Terms) -> float:

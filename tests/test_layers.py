@@ -15,6 +15,7 @@ ADAPTERS = ROOT / "integrations"
 LAYERS: dict[str, int] = {
     "_version": 0,
     "_fork": 0,
+    "_lazy": 0,
     "_provenance": 0,
     "errors": 0,
     "types": 0,

@@ -7,8 +7,8 @@ en, de, es, fr, it, pt, nl, tr, ja, zh, ar and hi.
 from __future__ import annotations
 
 import re
-from functools import cached_property
 
+from faithguard._lazy import lazy
 from faithguard.types import Kind
 
 
@@ -18,7 +18,7 @@ class Phrases:
     def __init__(self, *patterns: str) -> None:
         self._patterns = patterns
 
-    @cached_property
+    @lazy
     def _compiled(self) -> re.Pattern[str]:
         return re.compile("|".join(f"(?:{pattern})" for pattern in self._patterns), re.IGNORECASE)
 

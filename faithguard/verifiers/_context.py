@@ -13,10 +13,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from sentencex import get_sentence_boundaries
 
+from faithguard._lazy import lazy
 from faithguard.types import Evidence, Passage
 from faithguard.verifiers._terms import Terms, analyse, keys_in
 from faithguard.verifiers._values import Value, find_values
@@ -95,7 +95,7 @@ class Context:
         self.question = question
         self.numbers = tuple(numbers) if numbers is not None else tuple(range(len(passages)))
 
-    @cached_property
+    @lazy
     def version(self) -> str:
         """A digest of all that a verdict can depend on; part of cache keys."""
         digest = hashlib.sha256()
@@ -106,7 +106,7 @@ class Context:
         digest.update((self.question or "").encode())
         return digest.hexdigest()
 
-    @cached_property
+    @lazy
     def sentences(self) -> tuple[Sentence, ...]:
         """Every sentence, row and item of every passage, in order."""
         return tuple(
@@ -115,7 +115,7 @@ class Context:
             for sentence in _sentences(number, passage.text)
         )
 
-    @cached_property
+    @lazy
     def _index(self) -> dict[str, list[int]]:
         index: dict[str, list[int]] = defaultdict(list)
         for number, sentence in enumerate(self.sentences):
@@ -123,7 +123,7 @@ class Context:
                 index[key].append(number)
         return dict(index)
 
-    @cached_property
+    @lazy
     def _valued(self) -> dict[object, list[tuple[Value, set[int]]]]:
         """The different values of the context with the sentences that hold them, by mark."""
         holders: dict[object, tuple[Value, set[int]]] = {}

@@ -14,7 +14,7 @@ FUNCTION_WORDS = frozenset(
     her hers we us our ours you your yours i me my mine who whom whose which what when where why
     how is are was were be been being am do does did done doing has have had having will would
     shall should can could may might must and or but nor so if then than as of in on at to from
-    by for with about into onto over between through during since up
+    by for with about into onto over between through during since while because up
     down out off again further also too very just s t re ve ll d m one ones via per such own
     same some any each other another both although though however
     please get gets got let lets der das den dem des ein eine einen einem einer eines und

@@ -77,6 +77,7 @@ class Terms:
         labels: Keys that only name a column or a field ("Price: 9; Size: 5").
         hidden: Keys of words that are part of a date or a day: "January" in "31 January".
         sequence: Words and, as `VALUE`, values, in order.
+        endings: What of the sequence ends a clause or the sentence: what is asserted of the rest.
         starts: For each of `words`, where it stands.
     """
 
@@ -87,6 +88,7 @@ class Terms:
     labels: frozenset[str]
     hidden: frozenset[str]
     sequence: tuple[str, ...]
+    endings: frozenset[str]
     starts: tuple[int, ...]
 
     @property
@@ -171,6 +173,7 @@ class _Reading:
         self._negated: set[str] = set()
         self._names: set[str] = set()
         self._hidden: set[str] = set()
+        self._endings: set[str] = set()
 
     def terms(self) -> Terms:
         """Read the sentence."""
@@ -185,6 +188,8 @@ class _Reading:
                 under = answers_no
             if not token.word:
                 first = first or token.ends_sentence
+                if token.ends_scope:
+                    self._endings.update(self._sequence[-1:])
             elif token.negates:
                 under = under or _NO_NEGATION.match(text, at) is None
                 first = False
@@ -203,6 +208,7 @@ class _Reading:
             labels=_labels(text) if text.count(": ") > 1 and "; " in text else frozenset(),
             hidden=frozenset(self._hidden),
             sequence=tuple(self._sequence),
+            endings=frozenset([*self._endings, *self._sequence[-1:]]),
             starts=tuple(self._starts),
         )
 

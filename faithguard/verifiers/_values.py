@@ -217,6 +217,7 @@ _UNIT_TABLE = {
     "%": "%|percent|pct|per-cent 1",
     "percentage point": "pp|percentage-point 1",
     "person": "people|persons|person 1",
+    "times": "times 1",
 }
 _CURRENCY_NAMES = {
     "$": "USD", "us$": "USD", "usd": "USD", "dollar": "USD", "dollars": "USD",
@@ -326,6 +327,12 @@ _A_UNIT = re.compile(
     r"\s+and\s+a\s+(?:half|quarter)\b",
     re.I,
 )
+_TIMES_OF = {"once": 1, "twice": 2, "thrice": 3}
+# "once" is a count only before a period; "once you register" is a condition
+_TIMES = re.compile(
+    r"\b(twice|thrice|once(?=\s+(?:an?|per|every|each|daily|weekly|monthly|yearly|more|only)\b))\b",
+    re.I,
+)
 _ORDINAL = re.compile(rf"\b(?:{'|'.join(_ORDINALS)})\b", re.I)
 _AND_PART = re.compile(r"\s+and\s+(?:a\s+|one\s+)?(half|quarter)\b", re.I)
 _SCALE = re.compile(r"[\s-]*(hundred|thousand|million|billion|trillion|lakh|crore|mn|bn|k)\b", re.I)
@@ -371,7 +378,7 @@ _DAY_WORDS = frozenset(
 _CLOCK_WORDS = frozenset(
     "noon midday midnight clock morning afternoon evening night am pm m h uhr".split()
 )
-_NUMBER_WORDS = frozenset([*_WORDS, *_SCALES, *_ORDINALS, *_PARTS, "a", "an", "one"])
+_NUMBER_WORDS = frozenset([*_WORDS, *_SCALES, *_ORDINALS, *_PARTS, *_TIMES_OF, "a", "an", "one"])
 _TELLING_WORDS = _DAY_WORDS | _CLOCK_WORDS | (_NUMBER_WORDS - {"a", "an", "one"})
 
 
@@ -476,6 +483,9 @@ def _spelled(text: str) -> Iterator[Value]:
             yield _number({Fraction(_read_words(words))}, match.start(), match.end(), text)
     for match in _A_UNIT.finditer(text):
         yield _number({Fraction(1)}, match.start(), match.start() + len(match["a"]), text)
+    for match in _TIMES.finditer(text):
+        readings = frozenset({Fraction(_TIMES_OF[match[1].lower()])})
+        yield Value("number", "times", readings, *match.span(1), match[1], bare=readings)
     for match in _ORDINAL.finditer(text):
         yield _number({Fraction(_ORDINALS[match[0].lower()])}, match.start(), match.end(), text)
 

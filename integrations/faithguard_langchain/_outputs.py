@@ -188,7 +188,19 @@ def _same(message: BaseMessage, other: Any) -> bool:
 
 
 def _spoken(message: BaseMessage, answered: Container[object] = ()) -> Iterator[str]:
-    """Yield a message's text, and the arguments of tool calls that nothing has answered."""
+    """Yield a message's text, and whatever else in it says something that nothing has answered."""
     yield text_of(message)
     if isinstance(message, AIMessage):
         yield from arguments_of(message, answered)
+        known = {call.get("id") for call in message.tool_calls}
+        for block in message.content:
+            fields = fields_of(block) or {} if not isinstance(block, str) else {}
+            if fields.get("type") in ("tool_use", "tool_call") and fields.get("id") not in known:
+                yield " ".join(texts_in(fields.get("input") or fields.get("args")))
+        for name, part in _OTHER_PLACES.items():
+            value: Any = message.additional_kwargs.get(name)
+            yield " ".join(texts_in((fields_of(value) or {}).get(part, value)))
+
+
+# Where providers put words beside the content of a message, and under which name in there.
+_OTHER_PLACES = {"refusal": "refusal", "audio": "transcript", "function_call": "arguments"}

@@ -32,8 +32,8 @@ class Negation(EachClaim):
             for sentence in context.select(claim.text).sentences
             if overlap(terms, sentence.terms) >= _SAME_STATEMENT
         ]
-        # what a statement ends in is what it asserts of the rest
-        if not near or not all(terms.sequence[-1] in flipped(terms, s.terms) for s in near):
+        # what a clause ends in is what it asserts of the rest
+        if not near or not all(terms.endings & flipped(terms, s.terms) for s in near):
             return None
         negative = bool(flipped(terms, near[0].terms) & near[0].terms.negated)
         reason = "the context denies it" if negative else "the context says it without the negation"

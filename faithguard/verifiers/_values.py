@@ -190,6 +190,10 @@ _LONGEST = 40
 """Characters; a longer row of digits is a code, not an amount."""
 
 _VULGAR = "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
+_VULGAR_OF = {
+    character: Fraction(unicodedata.numeric(character)).limit_denominator(10)
+    for character in _VULGAR
+}
 
 # base unit -> its unit words, each group with its factor
 _UNIT_TABLE = {
@@ -338,9 +342,9 @@ _AND_PART = re.compile(r"\s+and\s+(?:a\s+|one\s+)?(half|quarter)\b", re.I)
 _SCALE = re.compile(r"[\s-]*(hundred|thousand|million|billion|trillion|lakh|crore|mn|bn|k)\b", re.I)
 _PER_CENT_WORDS = re.compile(r"per\s+cent\b|percentage\s+points?\b", re.I)
 _BUSINESS = re.compile(r"(?:business|working)\s+days?\b", re.I)
-_UNIT = re.compile(r"[\s-]*(%|°\s?[CF]\b|[€$£₹¥円元]|[^\W\d_]+)", re.I)
+_UNIT = re.compile(r"[\s-]*(%|°\s?[CF]\b|[€$£₹¥円元]|[^\W\d_]{1,16})", re.I)
 _BEFORE = re.compile(r"(US\$|[€$£₹¥]|\b(?:EUR|USD|GBP|INR|CHF|JPY|Rs)\b\.?)\s*$", re.I)
-_FOLLOWING = re.compile(r"\s+([^\W\d_]{3,})")
+_FOLLOWING = re.compile(r"\s+([^\W\d_]{3,24})")
 _ENDS = re.compile(r"(?<![\d.,:])\d{1,2}\s*(?:to|-|–|until|till)\s*\d{1,2}(?![\d.,:]*\d)", re.I)
 _ABOUT = re.compile(
     r"\b(?:about|around|approximately|approx\.?|roughly|nearly|almost|some|circa|ca\.|over|more\s+than)\s+"
@@ -502,7 +506,7 @@ def _read_digits(match: re.Match[str]) -> set[Fraction]:
     part = match.groupdict()
     extra = Fraction(0)
     if fraction := part["frac"] or part["onlyfrac"]:
-        extra = Fraction(unicodedata.numeric(fraction)).limit_denominator(10)
+        extra = _VULGAR_OF[fraction]
     if not part["num"]:
         return {extra}
     digits = re.sub(r"['’ \u00a0\u202f]", "", part["num"])

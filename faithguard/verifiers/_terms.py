@@ -54,6 +54,7 @@ _UNSPACED = re.compile(
 _CLAUSE_MARKS = frozenset(",;:.!?()–—、。，；")
 _CONTRACTED = re.compile(r"^(?:ca|wo|[a-z]+)n['’]t$")
 
+_CONJUNCTIONS = frozenset("and or but while und oder et ou y e o en".split())
 _ANSWERED_NO = re.compile(
     r"[?？]\s*(?:no|nein|non|nee|não|いいえ|不|false|incorrect|wrong|falsch|faux|falso|untrue)[.!,。]?\s*$",
     re.I,
@@ -78,6 +79,7 @@ class Terms:
         hidden: Keys of words that are part of a date or a day: "January" in "31 January".
         sequence: Words and, as `VALUE`, values, in order.
         endings: What of the sequence ends a clause or the sentence: what is asserted of the rest.
+        parts: What stands between commas and conjunctions: the words and the values of each.
         starts: For each of `words`, where it stands.
     """
 
@@ -89,6 +91,7 @@ class Terms:
     hidden: frozenset[str]
     sequence: tuple[str, ...]
     endings: frozenset[str]
+    parts: tuple[tuple[frozenset[str], tuple[Value, ...]], ...]
     starts: tuple[int, ...]
 
     @property
@@ -132,12 +135,19 @@ class _Token:
     capital: bool = False
     """Whether it is a name unless it is the first word."""
     word: bool = True
+    divides: bool = False
+    """Whether it stands between things of one kind: "and", a comma."""
 
 
 @lru_cache(maxsize=65_536)
 def _token(raw: str) -> _Token:
     if not raw[0].isalnum():
-        return _Token(word=False, ends_scope=raw in _CLAUSE_MARKS, ends_sentence=raw in ".!?:")
+        return _Token(
+            word=False,
+            ends_scope=raw in _CLAUSE_MARKS,
+            ends_sentence=raw in ".!?:",
+            divides=raw in ",;、，；",
+        )
     lower = raw.casefold()
     capitals = sum(character.isupper() for character in raw)
     return _Token(
@@ -145,6 +155,7 @@ def _token(raw: str) -> _Token:
         negates=lower in _NEGATIONS or _CONTRACTED.match(lower) is not None,
         negative=lower.startswith("non-"),
         ends_scope=lower in _SCOPE_ENDS,
+        divides=lower in _CONJUNCTIONS,
         named=capitals > 1 or any(character.isdigit() for character in raw),
         capital=raw[0].isupper(),
     )
@@ -174,6 +185,7 @@ class _Reading:
         self._names: set[str] = set()
         self._hidden: set[str] = set()
         self._endings: set[str] = set()
+        self._parts: list[tuple[set[str], list[Value]]] = [(set(), [])]
 
     def terms(self) -> Terms:
         """Read the sentence."""
@@ -186,6 +198,8 @@ class _Reading:
             token, at = _token(match[0]), match.start()
             if token.ends_scope:
                 under = answers_no
+            if token.divides and inside.holding(at) is None:
+                self._parts.append((set(), []))
             if not token.word:
                 first = first or token.ends_sentence
                 if token.ends_scope:
@@ -208,6 +222,7 @@ class _Reading:
             labels=_labels(text) if text.count(": ") > 1 and "; " in text else frozenset(),
             hidden=frozenset(self._hidden),
             sequence=tuple(self._sequence),
+            parts=tuple((frozenset(words), tuple(values)) for words, values in self._parts),
             endings=frozenset([*self._endings, *self._sequence[-1:]]),
             starts=tuple(self._starts),
         )
@@ -216,12 +231,14 @@ class _Reading:
         if value.family in ("date", "days"):
             self._hidden.update(key for key, _ in token.keys)
         if new:
+            self._parts[-1][1].append(value)
             self._sequence.append(VALUE)
             if under:
                 self._negated.add(VALUE)
 
     def _take_word(self, token: _Token, at: int, *, first: bool, under: bool) -> None:
         for key, offset in token.keys:
+            self._parts[-1][0].add(key)
             self._words.append(key)
             self._sequence.append(key)
             self._starts.append(at + offset)

@@ -21,6 +21,9 @@ from faithguard import check
          "Scooters are not allowed in the hall, but bikes are."),
         ("The lift is open from 9 to 5 pm.", "The lift is open from 9:00 to 16:00."),
         ("Guests pay 9 EUR a night.", "Guests pay 9.50 EUR a night."),
+        ("Tents cost 12 EUR.", "Tents cost 9 EUR, caravans 12 EUR and cabins 30 EUR."),
+        ("The pass for juniors costs 40 EUR.",
+         "The pass costs 25 EUR for juniors and 40 EUR for seniors."),
     ],
 )  # fmt: skip
 def test_contradicted(answer: str, context: str) -> None:
@@ -39,6 +42,10 @@ def test_contradicted(answer: str, context: str) -> None:
          "Never use old varnish because it can spoil the finish."),
         ("The lift is open from 9 to 5 pm.", "The lift is open from 9:00 to 17:00."),
         ("The lift does not run at night.", "The lift does not run at night."),
+        ("Caravans cost 12 EUR.", "Tents cost 9 EUR, caravans 12 EUR and cabins 30 EUR."),
+        ("The pass for seniors costs 40 EUR.",
+         "The pass costs 25 EUR for juniors and 40 EUR for seniors."),
+        ("Huts cost 30 EUR.", "Tents cost 9 EUR, caravans 12 EUR and cabins 30 EUR."),
     ],
 )  # fmt: skip
 def test_not_contradicted(answer: str, context: str) -> None:

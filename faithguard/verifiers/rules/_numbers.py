@@ -1,8 +1,8 @@
-"""Numbers, times, days and dates that the context does not hold.
+"""Numbers, times, days and dates that the context does not hold, or holds of something else.
 
 In: a claim and its context. Out: `contradicted` where a sentence says the same with another
-value; `not_mentioned` where the value stands nowhere; else silence. Equal values in other
-wordings agree: see `_values`.
+value, or gives this one to something else; `not_mentioned` where it stands nowhere; else
+silence. Equal values in other wordings agree: see `_values`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Numbers(EachClaim):
             and not (claim.text != context.question and value.text in asked)
         ]
         if not absent:
-            return None
+            return self._misplaced(claim, terms, context)
         for sentence in context.select(claim.text).sentences:
             for mine, theirs in disagreements(terms, sentence.terms):
                 if mine in absent and overlap(terms, sentence.terms) >= _SAME_SUBJECT:
@@ -57,6 +57,55 @@ class Numbers(EachClaim):
             verifier=self.name,
             reason=f"the context nowhere says {first.text!r}",
         )
+
+    def _misplaced(self, claim: Claim, terms: Terms, context: Context) -> Verdict | None:
+        """Veto a value that every sentence which holds it gives to something else."""
+        for value in terms.distinct:
+            if value.family == "number" and not value.unit:
+                continue  # a year and a count beside it are of no one kind
+            holding = [
+                (sentence, _other_slot(terms, value, sentence.terms))
+                for sentence in context.select(claim.text).sentences
+                if any(value.agrees(other) for other in sentence.terms.distinct)
+            ]
+            if holding and all(other is not None for _, other in holding):
+                sentence, theirs = holding[0]
+                if theirs is not None:
+                    return _contradiction(claim, value, theirs, sentence, self.name)
+        return None
+
+
+def _slots(terms: Terms, value: Value) -> list[tuple[frozenset[str], Value]] | None:
+    """Return the parts of a sentence that each hold one value of this kind; None if unclear."""
+    slots: list[tuple[frozenset[str], Value]] = []
+    for words, values in terms.parts:
+        alike = [other for other in values if value.comparable(other)]
+        if len(alike) > 1:
+            return None
+        slots += [(words, other) for other in alike]
+    return slots if len(slots) > 1 else None
+
+
+def _other_slot(claim: Terms, value: Value, sentence: Terms) -> Value | None:
+    """Return the value that the sentence gives to what the claim gives this one to.
+
+    "200 mg for children and 400 mg for adults": the words of the claim about its value stand
+    beside another value, and none of them beside this one. The first part of a sentence holds
+    what is common to all, so that one word of it proves nothing.
+    """
+    slots = _slots(sentence, value)
+    words = next((words for words, values in claim.parts if value in values), frozenset[str]())
+    if claim.labels:  # a table row speaks of one thing throughout
+        words = frozenset(claim.words) - claim.labels
+    own = [(part, other) for part, other in slots or () if value.agrees(other)]
+    if not slots or len(own) != 1:
+        return None
+    mine = own[0][0]
+    for number, (part, other) in enumerate(slots):
+        theirs = (words & part) - mine
+        if not value.agrees(other) and not (words & mine) - part and len(theirs) > (number == 0):
+            return other
+    return None
 
 
 def _contradiction(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from asyncio import CancelledError
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, NamedTuple, Protocol, cast
 
 from langchain_core.callbacks import BaseCallbackManager
@@ -84,11 +85,16 @@ class Call:
         self._course = Course(guarded.policy, max_attempts=guarded.max_attempts)
         self._answer = ""
         self.input = self._with_feedback("")
-        self.plain_config = detached(child, config)
-        self.config = detached(child, config)
+        self._child = child
+        self._config = config
+        self.config = self.plain_config()
         callbacks = cast(BaseCallbackManager, self.config.get("callbacks"))
         callbacks.add_handler(GuardCapture(self._trace), inherit=True)
         callbacks.add_handler(Remembers(self._memory), inherit=True)
+
+    def plain_config(self) -> RunnableConfig:
+        """Return the config of a run that is isolated, and not captured: the fallback's."""
+        return detached(self._child, self._config)
 
     def exchange(self, output: Any) -> Exchange:
         """Return what to verify: every text of the output that a model wrote.
@@ -111,17 +117,18 @@ class Call:
 
     def _view(self, output: Any) -> Output:
         trace = self._trace
+        writing = cache(trace.writing)  # only made for outputs that hold more than the answer
         return Output(
             output,
             key=self._keys.answer,
             given=self._given,
             fetched=frozenset(passage.text for passage in trace.fetched_passages()),
             quotes=trace.quoted_in if trace.models else bool,
-            parts=trace.writing().parts if trace.models else None,
+            parts=(lambda text: writing().parts(text)) if trace.models else None,
             context_keys=(*CONTEXT_KEYS, self._keys.context or ""),
         )
 
-    def settle(self, output: Any, report: Report) -> Step:
+    def settle(self, report: Report) -> Step:
         """Take the report of an attempt; prepare the next one if there is to be one."""
         step = self._course.settle(report)
         if step.feedback is not None:

@@ -291,13 +291,13 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
                     raise
             if fault is not None:  # raised here, where nothing of the error hangs on to it
                 raise fault
-            step = call.settle(output, self._scorer.score(call.exchange(output)))
+            step = call.settle(self._scorer.score(call.exchange(output)))
             if step.action == "regenerate":
                 continue
             if step.action == "block" and isinstance(self.fallback, Runnable):
-                with set_config_context(call.plain_config) as context:
-                    output = context.run(self.fallback.invoke, input, call.plain_config)
-                return call.close(step, output)
+                apart = call.plain_config()
+                with set_config_context(apart) as context:
+                    output = context.run(self.fallback.invoke, input, apart)
             return call.close(step, output)
 
     async def _arun(
@@ -319,12 +319,13 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
                     raise
             if fault is not None:  # raised here, where nothing of the error hangs on to it
                 raise fault
-            step = call.settle(output, await self._scorer.ascore(call.exchange(output)))
+            step = call.settle(await self._scorer.ascore(call.exchange(output)))
             if step.action == "regenerate":
                 continue
             if step.action == "block" and isinstance(self.fallback, Runnable):
-                with set_config_context(call.plain_config) as context:
-                    answering = self.fallback.ainvoke(input, call.plain_config)
+                apart = call.plain_config()
+                with set_config_context(apart) as context:
+                    answering = self.fallback.ainvoke(input, apart)
                     output = await coro_with_context(answering, context)
             return call.close(step, output)
 

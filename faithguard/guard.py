@@ -3,26 +3,44 @@
 `check` and `acheck`: answer + context -> Report.
 
 `Course`: the course of one guarded call, without I/O. In: the report of each attempt. Out: a
-`Step`: deliver, block, or ask again with feedback. Frameworks' guards make the calls.
+`Step`: deliver, block, or ask again with feedback. Frameworks' guards make the calls; what they
+share beside that (settings, what an output is marked with, errors that would leak) is here too.
 """
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
-from faithguard.capture import new_id, passages_of
-from faithguard.errors import CaptureError, ConfigError
+from faithguard.capture import Trace, new_id, passages_of
+from faithguard.errors import CaptureError, ConfigError, UnfaithfulAnswerError
 from faithguard.policy import Policy, decide, resolve
 from faithguard.scorer import Scorer, default_scorer
 from faithguard.types import Attempt, Decision, Exchange, Record, Report
 
-__all__ = ["Course", "OnFail", "Step", "acheck", "check", "course_policy", "feedback"]
+__all__ = [
+    "ATTEMPTS",
+    "Course",
+    "OnFail",
+    "Step",
+    "acheck",
+    "attempts",
+    "check",
+    "course_policy",
+    "feedback",
+    "note_of",
+    "withheld",
+    "wrong_in",
+]
 
 OnFail = Literal["block", "flag", "regenerate"]
 """What a guard does with an answer that does not pass: hold it back, deliver it flagged, or have
 it written again and verified again."""
+
+ATTEMPTS = 2
+"""Answers to have written at most, where the caller does not say."""
 
 _MOST_NAMED = 20
 """Claims named in one feedback; more would be another answer."""
@@ -95,6 +113,24 @@ def course_policy(domain: str | Policy | None, on_fail: str | None) -> Policy:
             f"`on_fail` is {wanted!r}: this guard can do 'block', 'flag' and 'regenerate'"
         )
     return policy if on_fail is None else policy.model_copy(update={"on_fail": on_fail})
+
+
+def attempts(given: object, policy: Policy) -> int:
+    """Return how many answers a guard may have written.
+
+    Raises:
+        ConfigError: If `given` is no number for that, or the policy asks once.
+    """
+    if given is None:
+        return ATTEMPTS
+    if not isinstance(given, int) or isinstance(given, bool) or given < 1:
+        raise ConfigError(f"`max_attempts` is {given!r}: it must be a whole number, 1 or more")
+    if policy.on_fail != "regenerate":
+        raise ConfigError(
+            f"`max_attempts` is {given!r}, but on_fail={policy.on_fail!r} asks once: leave it out, "
+            "or use on_fail='regenerate'"
+        )
+    return given
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,3 +213,58 @@ def _complaint(label: str) -> str:
     return (
         "the context says otherwise" if label == "contradicted" else "the context does not say it"
     )
+
+
+def wrong_in(report: Report) -> list[str]:
+    """Return the stretches of an answer whose claims are not supported, to find their writer."""
+    answer = report.exchange.answer
+    return [answer[slice(*claim.span)] for claim in report.unsupported]
+
+
+def note_of(record: Record) -> dict[str, Any]:
+    """Return what an output may be marked with: the decision, and no text of the answer."""
+    return {
+        "passed": record.decision.passed,
+        "level": record.decision.level,
+        "score": record.report.score,
+        "supported": record.report.supported,
+        "total": record.report.total,
+        "reason": record.decision.reason,
+    }
+
+
+def withheld(error: BaseException, trace: Trace) -> CaptureError | None:
+    """Return what to raise instead of an error that carries what a model wrote; None for others.
+
+    A parser that fails puts the whole text into its message; causes, notes and attributes carry
+    it as well.
+    """
+    if isinstance(error, UnfaithfulAnswerError | KeyboardInterrupt | CancelledError):
+        return None
+    try:
+        quotes = trace.quoted_in(_everything_in(error))
+    except Exception:  # what it holds cannot be told
+        quotes = True
+    if not quotes:
+        return None
+    return CaptureError(
+        f"what is guarded raised {type(error).__name__}, which quotes an answer that was not "
+        "verified and is withheld; run it without the guard to see it"
+    )
+
+
+def _everything_in(error: BaseException) -> str:
+    """Return all texts that an error carries: its own, its attributes', causes' and members'."""
+    seen: set[int] = set()
+    open_: list[BaseException | None] = [error]
+    texts: list[str] = []
+    while open_:
+        current = open_.pop()
+        if current is None or id(current) in seen:
+            continue
+        seen.add(id(current))
+        texts += [str(current), repr(current.args), repr(vars(current))]  # may raise
+        open_ += [current.__cause__, current.__context__]
+        if isinstance(current, BaseExceptionGroup):
+            open_ += cast("BaseExceptionGroup[BaseException]", current).exceptions
+    return "\n".join(texts)

@@ -44,14 +44,26 @@ class Outbox:
         ConfigError: If `sinks` is no list of sinks.
     """
 
-    def __init__(self, sinks: Sequence[AnySink] | None = None, *, capacity: int = 1_000) -> None:
+    def __init__(
+        self,
+        sinks: Sequence[AnySink] | None = None,
+        *,
+        on_report: Callable[[Report], object] | None = None,
+        capacity: int = 1_000,
+    ) -> None:
         self._sinks: tuple[AnySink, ...] = (LogSink(),) if sinks is None else _checked(sinks)
+        self._on_report = on_report
         self.queue = Background(capacity)
 
     def tell(self, record: Record) -> None:
-        """Queue a record that is there already; without sinks there is nobody to tell."""
-        if self._sinks:
+        """Queue a record that is there already, and hand its report on; never raises."""
+        if self._sinks:  # else there is nobody to queue it for
             self.submit(lambda: record)
+        if self._on_report is not None:
+            try:
+                self._on_report(record.report)
+            except Exception as error:
+                log.warning("faithguard: %s in on_report", describe(error))
 
     def submit(self, make: Callable[[], Record]) -> bool:
         """Queue the making and the writing of a record; return whether there was room."""

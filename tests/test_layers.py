@@ -33,6 +33,7 @@ LAYERS: dict[str, int] = {
     "_cache": 3,
     "_plan": 4,
     "scorer": 5,
+    "replay": 6,
     "guard": 6,
     "watch": 6,
     "testing": 7,

@@ -1,16 +1,15 @@
 """Asking only the model again.
 
 In: a chain. Out: the same chain whose models, retrievers and tools remember, for one guarded
-call, what they returned. When the answer does not pass, the chain runs again: what was fetched
-and what was written on the way is given back as it was, and only the call that wrote the answer
-is made again, with the answer that failed and the feedback at the end of its prompt. So tools
-do not act twice, retrieval stays what it was, and no cache can return the same answer.
+call, what they returned (`faithguard.replay`). When the answer does not pass, the chain runs
+again: what was fetched and what was written on the way is given back as it was, and only the
+calls that wrote what failed are made again, with that and the feedback at the end of their
+prompts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any, cast
 
 from langchain_core.callbacks import BaseCallbackHandler
@@ -22,34 +21,11 @@ from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from langchain_core.runnables.configurable import DynamicRunnable
 from langchain_core.tools import BaseTool
 
+from faithguard.replay import Key, Replay, Turn
 from faithguard_langchain._tree import AnyRunnable, replaced
 from faithguard_langchain._values import text_of
 
-__all__ = ["Memory", "has_model", "remembering"]
-
-Key = tuple[int, str]
-
-
-@dataclass(slots=True)
-class Memory:
-    """What the parts of a chain returned in one guarded call, and what to say to its model."""
-
-    kept: dict[Key, Any] = field(default_factory=dict[Key, Any])
-    models: dict[Key, str] = field(default_factory=dict[Key, str])
-    """The text of each model call's output, in the order in which they ended."""
-    answering: Key | None = None
-    """The model call that wrote the answer: the last one whose text is in it."""
-    said: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
-    """For each attempt that failed, the model's text and the feedback."""
-
-    def ask_again(self, answer: str, feedback: str) -> None:
-        """Have the next run ask the model that wrote an answer again."""
-        wrote = self.models.items()
-        close = [key for key, text in wrote if text and (text in answer or answer in text)]
-        if self.answering is None:
-            self.answering = next(reversed(close or list(self.models)), None)
-        text = self.models.get(self.answering, answer) if self.answering else answer
-        self.said.append((text, feedback))
+__all__ = ["Remembers", "has_model", "remembering"]
 
 
 def _unit(part: AnyRunnable) -> bool:
@@ -116,46 +92,43 @@ class _Remembering(Runnable[Any, Any]):
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """Return what is remembered, or call the part."""
-        memory = _memory_of(config)
-        key, asked, known = self._look_up(memory, input, kwargs)
-        if known:
-            return memory.kept[key] if memory else None
-        return self._keep(memory, key, self._unit.invoke(asked, config, **kwargs))
+        replay = _replay_of(config)
+        if replay is None:
+            return self._unit.invoke(input, config, **kwargs)
+        key, turns = self._turns(replay, input, kwargs)
+        if turns is None:
+            return replay.kept(key)
+        return self._keep(
+            replay, key, self._unit.invoke(self._prompt(input, turns), config, **kwargs)
+        )
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """Do the same, awaiting."""
-        memory = _memory_of(config)
-        key, asked, known = self._look_up(memory, input, kwargs)
-        if known:
-            return memory.kept[key] if memory else None
-        return self._keep(memory, key, await self._unit.ainvoke(asked, config, **kwargs))
+        replay = _replay_of(config)
+        if replay is None:
+            return await self._unit.ainvoke(input, config, **kwargs)
+        key, turns = self._turns(replay, input, kwargs)
+        if turns is None:
+            return replay.kept(key)
+        return self._keep(
+            replay, key, await self._unit.ainvoke(self._prompt(input, turns), config, **kwargs)
+        )
 
-    def _look_up(self, memory: Memory | None, input: Any, kwargs: Any) -> tuple[Key, Any, bool]:
-        """Return the key of a call, what to ask instead of its input, and whether it is known."""
+    def _turns(self, replay: Replay, input: Any, kwargs: Any) -> tuple[Key, list[Turn] | None]:
         key = self._number, repr((input, sorted(kwargs.items(), key=lambda item: item[0])))
-        if memory is None or not memory.said:
-            return key, input, False
-        # a prompt that differs from run to run is not known again: then the feedback goes to
-        # whatever the model is newly asked
-        new = self._model and key not in memory.kept
-        if self._model and (key == memory.answering or new):
-            return key, self._prompt(input, memory.said), False
-        return key, input, key in memory.kept
+        return key, replay.turns(key, model=self._model)
 
-    def _keep(self, memory: Memory | None, key: Key, output: Any) -> Any:
-        if memory is not None:
-            memory.kept[key] = output
-            if self._model:
-                memory.models.pop(key, None)
-                memory.models[key] = text_of(output)
-        return output
+    def _keep(self, replay: Replay, key: Key, output: Any) -> Any:
+        return replay.keep(key, output, text_of(output) if self._model else None)
 
-    def _prompt(self, input: Any, said: Sequence[tuple[str, str]]) -> Any:
+    def _prompt(self, input: Any, turns: Sequence[Turn]) -> Any:
+        if not turns:
+            return input
         if isinstance(self._unit, BaseLLM):
             start = input.to_string() if isinstance(input, PromptValue) else str(input)
-            return start + "".join(f"\n{answer}\n\n{feedback}\n" for answer, feedback in said)
+            return start + "".join(f"\n{answer}\n\n{feedback}\n" for answer, feedback in turns)
         messages: list[BaseMessage] = _messages(input)
-        for answer, feedback in said:
+        for answer, feedback in turns:
             messages += [AIMessage(content=answer), HumanMessage(content=feedback)]
         return messages
 
@@ -169,15 +142,15 @@ def _messages(input: Any) -> list[BaseMessage]:
 
 
 class Remembers(BaseCallbackHandler):
-    """A handler that carries the memory of one guarded call to the parts of its chain."""
+    """A handler that carries the replay of one guarded call to the parts of its chain."""
 
-    def __init__(self, memory: Memory | None) -> None:
+    def __init__(self, replay: Replay | None) -> None:
         super().__init__()
-        self.memory = memory
+        self.replay = replay
 
 
-def _memory_of(config: RunnableConfig | None) -> Memory | None:
+def _replay_of(config: RunnableConfig | None) -> Replay | None:
     callbacks = ensure_config(config).get("callbacks")
     handlers = getattr(callbacks, "handlers", callbacks) or []
     carriers = [h for h in cast("list[Any]", handlers) if isinstance(h, Remembers)]
-    return carriers[-1].memory if carriers else None
+    return carriers[-1].replay if carriers else None

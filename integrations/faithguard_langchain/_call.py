@@ -7,7 +7,6 @@ next, and what the caller gets. `_guard` makes the runs, blocking or awaiting.
 from __future__ import annotations
 
 import dataclasses
-from asyncio import CancelledError
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple, Protocol, cast
@@ -18,8 +17,9 @@ from langchain_core.runnables import Runnable, RunnableConfig
 
 from faithguard import CaptureError, Exchange, Policy, Record, Report, UnfaithfulAnswerError
 from faithguard.capture import Trace
-from faithguard.guard import Course, Step
-from faithguard_langchain._again import Memory, Remembers
+from faithguard.guard import Course, Step, note_of, withheld, wrong_in
+from faithguard.replay import Replay
+from faithguard_langchain._again import Remembers
 from faithguard_langchain._isolation import GuardCapture, detached
 from faithguard_langchain._outputs import Output
 from faithguard_langchain._values import CONTEXT_KEYS, context_of, plain_input
@@ -81,7 +81,7 @@ class Call:
         self._keys = guarded.keys
         self._given = input
         self._trace = Trace(inputs=plain_input(input))
-        self._memory = Memory() if guarded.remembers else None
+        self._replay = Replay() if guarded.remembers else None
         self._course = Course(guarded.policy, max_attempts=guarded.max_attempts)
         self._answer = ""
         self.input = self._with_feedback("")
@@ -90,7 +90,7 @@ class Call:
         self.config = self.plain_config()
         callbacks = cast(BaseCallbackManager, self.config.get("callbacks"))
         callbacks.add_handler(GuardCapture(self._trace), inherit=True)
-        callbacks.add_handler(Remembers(self._memory), inherit=True)
+        callbacks.add_handler(Remembers(self._replay), inherit=True)
 
     def plain_config(self) -> RunnableConfig:
         """Return the config of a run that is isolated, and not captured: the fallback's."""
@@ -134,8 +134,8 @@ class Call:
         if step.feedback is not None:
             self._trace.added(step.feedback)
             self.input = self._with_feedback(step.feedback)
-            if self._memory is not None:
-                self._memory.ask_again(self._answer, step.feedback)
+            if self._replay is not None:
+                self._replay.ask_again(self._answer, wrong_in(report), step.feedback)
         return step
 
     def close(self, step: Step, output: Any) -> Any:
@@ -164,24 +164,12 @@ class Call:
         carry it as well. A LangGraph command to the parent graph is an exception that hands
         over an update which nothing has verified.
         """
-        if isinstance(error, UnfaithfulAnswerError | KeyboardInterrupt | CancelledError):
-            return None
-        name = type(error).__name__
-        if name == "ParentCommand":
+        if type(error).__name__ == "ParentCommand":
             return CaptureError(
                 "the guarded graph hands over to its parent by a Command, which cannot be "
                 "verified: return the answer from the guarded graph, and route in the parent"
             )
-        try:
-            quotes = self._trace.quoted_in(_everything_in(error))
-        except Exception:  # what it holds cannot be told
-            quotes = True
-        if quotes:
-            return CaptureError(
-                f"the chain raised {name}, which quotes an answer that was not verified and is "
-                "withheld; run the chain without the guard to see it"
-            )
-        return None
+        return withheld(error, self._trace)
 
     def _question(self) -> str | None:
         key, given = self._keys.question, self._given
@@ -203,23 +191,6 @@ class Call:
         return {**cast(Mapping[str, Any], given), key: text}
 
 
-def _everything_in(error: BaseException) -> str:
-    """Return all texts that an error carries: its own, its attributes', causes' and members'."""
-    seen: set[int] = set()
-    open_: list[BaseException | None] = [error]
-    texts: list[str] = []
-    while open_:
-        current = open_.pop()
-        if current is None or id(current) in seen:
-            continue
-        seen.add(id(current))
-        texts += [str(current), repr(current.args), repr(vars(current))]  # may raise
-        open_ += [current.__cause__, current.__context__]
-        if isinstance(current, BaseExceptionGroup):
-            open_ += cast("BaseExceptionGroup[BaseException]", current).exceptions
-    return "\n".join(texts)
-
-
 def _is_marked(output: Any) -> bool:
     return isinstance(output, AIMessage) and "faithguard" in output.response_metadata
 
@@ -228,13 +199,5 @@ def _marked(output: Any, record: Record) -> Any:
     """Put the decision where the holder of a message finds it; no text of the answer."""
     if not isinstance(output, AIMessage):
         return output
-    note = {
-        "passed": record.decision.passed,
-        "level": record.decision.level,
-        "score": record.report.score,
-        "supported": record.report.supported,
-        "total": record.report.total,
-        "reason": record.decision.reason,
-    }
-    metadata = {**output.response_metadata, "faithguard": note}
+    metadata = {**output.response_metadata, "faithguard": note_of(record)}
     return output.model_copy(update={"response_metadata": metadata})

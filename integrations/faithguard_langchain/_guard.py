@@ -9,7 +9,6 @@ usage counters are not.
 from __future__ import annotations
 
 import copy
-import logging
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Any, Generic, TypeVar, cast
 
@@ -29,8 +28,7 @@ from faithguard import (
     Report,
     Scorer,
 )
-from faithguard.errors import describe
-from faithguard.guard import OnFail, course_policy
+from faithguard.guard import OnFail, attempts, course_policy
 from faithguard.scorer import default_scorer
 from faithguard.sinks import AnySink
 from faithguard.watch import Outbox
@@ -40,12 +38,9 @@ from faithguard_langchain._refuse import refuse
 
 __all__ = ["Guarded", "Reported", "guard"]
 
-log = logging.getLogger("faithguard")
 AnyRunnable = Runnable[Any, Any]
 In = TypeVar("In")
 Out = TypeVar("Out")
-
-_ATTEMPTS = 2  # answers to have written at most, where the caller does not say
 
 
 def guard(
@@ -98,8 +93,7 @@ def guard(
         policy=course_policy(domain, on_fail),
         fallback=fallback,
         max_attempts=max_attempts,
-        on_report=on_report,
-        outbox=Outbox(sinks),
+        outbox=Outbox(sinks, on_report=on_report),
         scorer=scorer or default_scorer(),
         keys=Keys(answer_key, context_key, question_key, feedback_key),
     )
@@ -132,7 +126,6 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
         policy: Policy,
         fallback: str | AnyRunnable | None,
         max_attempts: int | None,
-        on_report: Callable[[Report], object] | None,
         outbox: Outbox,
         scorer: Scorer,
         keys: Keys,
@@ -142,7 +135,7 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
                 f"`chain` is of type {type(chain).__name__}: pass a Runnable; a function becomes "
                 "one by RunnableLambda(function)"
             )
-        _check_attempts(max_attempts, policy)
+        most = attempts(max_attempts, policy)
         _check_fallback(fallback, policy)
         refuse(chain)
         again = policy.on_fail == "regenerate"
@@ -156,12 +149,11 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
         self.chain = chain
         self.policy = policy
         self.fallback = fallback
-        self.max_attempts = _ATTEMPTS if max_attempts is None else max_attempts
+        self.max_attempts = most
         self.keys = keys
         self.remembers = again and keys.feedback is None
         self.reporting = False
         self._inner: Runnable[Any, Any] = remembering(chain) if self.remembers else chain
-        self._on_report = on_report
         self._outbox = outbox
         self._scorer = scorer
         self.name = "faithguard"
@@ -265,11 +257,6 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
     def tell(self, record: Record) -> None:
         """Hand a record to the sinks and its report to `on_report`."""
         self._outbox.tell(record)
-        if self._on_report is not None:
-            try:
-                self._on_report(record.report)
-            except Exception as error:
-                log.warning("faithguard: %s in on_report", describe(error))
 
     # -- one call: the drivers of a `Call` ---------------------------------------------------
 
@@ -328,18 +315,6 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
                     answering = self.fallback.ainvoke(input, apart)
                     output = await coro_with_context(answering, context)
             return call.close(step, output)
-
-
-def _check_attempts(given: object, policy: Policy) -> None:
-    if given is None:
-        return
-    if not isinstance(given, int) or isinstance(given, bool) or given < 1:
-        raise ConfigError(f"`max_attempts` is {given!r}: it must be a whole number, 1 or more")
-    if policy.on_fail != "regenerate":
-        raise ConfigError(
-            f"`max_attempts` is {given!r}, but on_fail={policy.on_fail!r} asks once: leave it out, "
-            "or use on_fail='regenerate'"
-        )
 
 
 def _check_fallback(given: object, policy: Policy) -> None:

@@ -19,9 +19,9 @@ from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 
 from faithguard import Report, UnfaithfulAnswerError
 from faithguard.capture import Assembler, Trace
+from faithguard.replay import Replay
 from faithguard.testing import Clock
 from faithguard_langchain import FaithfulnessCallback, guard
-from faithguard_langchain._again import Memory
 from faithguard_langchain._call import Call
 from faithguard_langchain._capture import Capture
 from faithguard_langchain.testing import ScriptedChatModel
@@ -483,7 +483,7 @@ def test_a_thousand_runs_of_all_kinds_leave_nothing() -> None:
 def test_a_guard_keeps_nothing_of_its_calls(on_fail: Any) -> None:
     """After passed, blocked, failed, timed-out and abandoned calls no state of a call is alive."""
     gc.collect()
-    before = [alive(kind) for kind in (Trace, Memory, Call)]
+    before = [alive(kind) for kind in (Trace, Replay, Call)]
     passing = guard(text_chain(says(TRUE)), on_fail=on_fail, sinks=[])
     blocking = guard(text_chain(says(BAD)), on_fail=on_fail, sinks=[])
     failing = guard(FAILING["model"](), on_fail=on_fail, sinks=[])
@@ -505,7 +505,7 @@ def test_a_guard_keeps_nothing_of_its_calls(on_fail: Any) -> None:
         with pytest.raises(ConnectionError):
             failing.invoke(QUESTION)
         asyncio.run(interrupt())
-    assert [alive(kind) for kind in (Trace, Memory, Call)] == before
+    assert [alive(kind) for kind in (Trace, Replay, Call)] == before
 
 
 def test_cancelling_a_guarded_call_cancels_the_chain() -> None:

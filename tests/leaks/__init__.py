@@ -1,4 +1,4 @@
-"""Does an unfaithful answer reach the caller by any way of calling a guarded chain?
+"""Does an unfaithful answer reach the caller by any way of calling a guarded chain or engine?
 
 One command, one table: `python -m tests.leaks`. The modules, in the order of the data:
 
@@ -7,4 +7,5 @@ One command, one table: `python -m tests.leaks`. The modules, in the order of th
     ways     the ways to call a runnable, and what the caller then holds
     cells    one way, one shape, one `on_fail`: three runs and a verdict
     checks   what a table cannot hold: observers, refusals, concurrency
+    exams    all of this for LangChain, and the same in `llama_*` for LlamaIndex
 """

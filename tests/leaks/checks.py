@@ -137,7 +137,7 @@ def mixed_batch(returning: bool) -> Iterator[str]:
     questions = [lane_question(lane) for lane in range(6)]
     guarded = guard(chain) if returning else guard(chain, fallback=FALLBACK)
     outputs = guarded.batch(questions, return_exceptions=returning)
-    yield from _not_their_own(outputs, None if returning else FALLBACK)
+    yield from not_their_own(outputs, None if returning else FALLBACK)
 
 
 CROWD = 50
@@ -148,8 +148,8 @@ def crowd(column: Column) -> Iterator[str]:
     """Check that each of many callers of one guarded chain gets the outcome of its question."""
     script = half_improving if column.script is improving else half_borrowed
     guarded = guard(TEXT.build(TEXT.model(script)), **column.options)
-    yield from _not_their_own(asyncio.run(_tasks(guarded)), column.due)
-    yield from _not_their_own(_threads(guarded), column.due)
+    yield from not_their_own(asyncio.run(_tasks(guarded)), column.due)
+    yield from not_their_own(_threads(guarded), column.due)
 
 
 async def _tasks(guarded: Runnable[Any, Any]) -> Sequence[Any]:
@@ -168,7 +168,7 @@ def _threads(guarded: Runnable[Any, Any]) -> Sequence[Any]:
         return list(pool.map(call, range(CROWD)))
 
 
-def _not_their_own(outputs: Sequence[Any], due: str | None) -> Iterator[str]:
+def not_their_own(outputs: Sequence[Any], due: str | None) -> Iterator[str]:
     """Compare with what is due: the answers for odd lanes were bad at first."""
     for lane, output in enumerate(outputs):
         if lane % 2 and due is None:

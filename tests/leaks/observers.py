@@ -204,7 +204,7 @@ def overheard(
             yield f"{column.name}: {', '.join(markers)} among the tokens"
 
 
-class _Lines(logging.Handler):
+class Lines(logging.Handler):
     """Keep every record, formatted with its exception."""
 
     def __init__(self) -> None:
@@ -212,12 +212,13 @@ class _Lines(logging.Handler):
         self.lines: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
+        """Keep a record."""
         self.lines.append(self.format(record))
 
 
 def logged(way: ways.Way) -> Iterator[str]:
     """Check that no log line of any logger carries the lie."""
-    root, lines = logging.getLogger(), _Lines()
+    root, lines = logging.getLogger(), Lines()
     level = root.level
     root.addHandler(lines)
     root.setLevel(logging.DEBUG)

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from .cells import COLUMNS, ROWS, Column, Row, wrong
-from .checks import CHECKS
+from .cells import COLUMNS, Column
+from .exams import EXAMS, Exam
+
+CELLS = [
+    pytest.param(exam, row, id=f"{framework} | {row.name}")
+    for framework, exam in EXAMS.items()
+    for row in exam.rows
+]
+CHECKS = [
+    pytest.param(exam, name, id=f"{framework} | {name}")
+    for framework, exam in EXAMS.items()
+    for name in exam.checks
+]
 
 
 @pytest.mark.parametrize("column", COLUMNS, ids=lambda column: column.name)
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_cell(row: Row, column: Column) -> None:
+@pytest.mark.parametrize(("exam", "row"), CELLS)
+def test_cell(exam: Exam, row: Any, column: Column) -> None:
     """The lie shows without a guard and not with one; a faithful answer is untouched."""
-    assert list(wrong(row, column)) == []
+    assert list(exam.wrong(row, column)) == []
 
 
-@pytest.mark.parametrize("name", CHECKS)
-def test_check(name: str) -> None:
+@pytest.mark.parametrize(("exam", "name"), CHECKS)
+def test_check(exam: Exam, name: str) -> None:
     """Observers see, refusals refuse, and every caller gets its own."""
-    assert list(CHECKS[name]()) == []
+    assert list(exam.checks[name]()) == []

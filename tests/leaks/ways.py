@@ -71,11 +71,12 @@ class Way:
             for category in (LangChainDeprecationWarning, LangChainBetaWarning):
                 warnings.simplefilter("ignore", category)
             handed = self.call(runnable, value)
-            pieces = asyncio.run(_adrain(handed)) if inspect.isasyncgen(handed) else _drain(handed)
+            pieces = asyncio.run(adrain(handed)) if inspect.isasyncgen(handed) else drain(handed)
         return Received(pieces=tuple(pieces), answers=self.read(pieces))
 
 
-def _drain(handed: Iterator[Any]) -> list[Any]:
+def drain(handed: Iterator[Any]) -> list[Any]:
+    """Return all pieces, the exception that ends them included."""
     pieces: list[Any] = []
     try:
         for piece in handed:
@@ -85,7 +86,8 @@ def _drain(handed: Iterator[Any]) -> list[Any]:
     return pieces
 
 
-async def _adrain(handed: AsyncIterator[Any]) -> list[Any]:
+async def adrain(handed: AsyncIterator[Any]) -> list[Any]:
+    """Return all pieces, awaiting."""
     # `abatch_as_completed` abandons its other tasks when one raises; asyncio would print them.
     asyncio.get_running_loop().set_exception_handler(lambda loop, context: None)
     pieces: list[Any] = []

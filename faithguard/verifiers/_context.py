@@ -156,7 +156,7 @@ class Context:
         """Return the sentences that together hold most of a statement, the best first."""
         terms = analyse(text)
         needs = self._needs(terms)
-        whole = sum(weight for weight, _ in needs.values())
+        whole = math.fsum(weight for weight, _ in needs.values())
         if not whole:
             return Selection((), 0.0, 0.0, ())
         scores: dict[int, float] = defaultdict(float)
@@ -168,8 +168,8 @@ class Context:
         chosen, covered = self._cover(order[:_MOST_CANDIDATES], needs, most)
         return Selection(
             sentences=tuple(self.sentences[number] for number in chosen),
-            coverage=sum(needs[name][0] for name in covered) / whole,
-            best=sum(w for w, holders in needs.values() if chosen[0] in holders) / whole
+            coverage=math.fsum(needs[name][0] for name in covered) / whole,
+            best=math.fsum(w for w, holders in needs.values() if chosen[0] in holders) / whole
             if chosen
             else 0.0,
             missing=tuple(name for name in needs if name not in covered and name[0] != "\0"),
@@ -192,8 +192,8 @@ class Context:
         if any(key in self._index for key in {*terms.words[:1], *terms.names}):
             return True
         needs = self._needs(terms).values()
-        whole = sum(weight for weight, _ in needs)
-        return 3 * sum(weight for weight, holders in needs if holders) >= whole > 0.0
+        whole = math.fsum(weight for weight, _ in needs)
+        return 3 * math.fsum(weight for weight, holders in needs if holders) >= whole > 0.0
 
     def alike(self, terms: Terms) -> Iterator[Sentence]:
         """Yield the sentences that hold most words of a statement, in order."""
@@ -235,7 +235,7 @@ class Context:
             # on equal gain stay in the passage of the best sentence, then in order
             gain, _, _, number = max(
                 (
-                    sum(needs[name][0] for name in brings[n] - covered),
+                    math.fsum(needs[name][0] for name in brings[n] - covered),
                     self.sentences[n].passage == home,
                     -place,
                     n,

@@ -61,9 +61,10 @@ class Said:
     def stretches(self, text: str) -> Iterator[Stretch]:
         """Yield the parts of a text, in order and without gaps."""
         matches = list(_TOKEN.finditer(text))
-        yield from _parts(text, matches, self._marks([m[0].casefold() for m in matches]))
+        yield from _parts(text, matches, self.marks([m[0].casefold() for m in matches]))
 
-    def _marks(self, tokens: Sequence[str]) -> list[bool]:
+    def marks(self, tokens: Sequence[str]) -> list[bool]:
+        """Say of each word of a text whether it was said."""
         said = [False] * len(tokens)
         for length, hashes in self._runs.items():
             for i, run in enumerate(_hashes(tokens, length)):
@@ -86,7 +87,12 @@ class Writing:
 
 
 def without(
-    text: str, words: Iterable[str], *, written: Iterable[str] = (), every: bool = False
+    text: str,
+    words: Iterable[str],
+    *,
+    written: Iterable[str] = (),
+    every: bool = False,
+    brought: Said | None = None,
 ) -> str:
     """Return a text with the words of users and models taken out.
 
@@ -98,8 +104,10 @@ def without(
         words: What users said.
         written: What models wrote; of these any six words in a row are taken, too.
         every: Whether each of these is taken as often as it stands there.
+        brought: What came from elsewhere; what stands in the middle of a longer stretch of it
+            is its own, though a model may have written the same before.
     """
-    rest = _Rest(unescaped(text))
+    rest = _Rest(unescaped(text), brought)
     for own in sorted(words, key=len, reverse=True):
         if _asserts(own) and not rest.take(_tokens(unescaped(own))):
             for sentence in _sentences(unescaped(own)):
@@ -115,9 +123,9 @@ def without(
 
 
 class _Rest:
-    """A text from which others are being taken."""
+    """A text from which others are being taken, but for what is in the middle of a longer run."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, brought: Said | None) -> None:
         self._text = text
         self._matches = list(_TOKEN.finditer(text))
         self._tokens = [match[0].casefold() for match in self._matches]
@@ -125,27 +133,49 @@ class _Rest:
         for place, token in enumerate(self._tokens):
             self._places[token].append(place)
         self.taken = [False] * len(self._tokens)
+        self._runs = {} if brought is None else dict(_runs(brought.marks(self._tokens)))
 
     def take(self, own: list[str]) -> bool:
         """Take one occurrence; return whether there was one."""
         for place in self._places.get(own[0], ()) if own else ():
             end = place + len(own)
             if self._tokens[place:end] == own and not any(self.taken[place:end]):
+                if self._within_more(place, end):
+                    continue
                 self.taken[place:end] = [True] * len(own)
                 return True
         return False
 
     def take_runs(self, own: list[str]) -> None:
         """Take whatever shares six words in a row."""
-        runs = set(_hashes(own, _SHINGLE))
+        hashes = set(_hashes(own, _SHINGLE))
+        marks = [False] * len(self._tokens)
         for i, run in enumerate(_hashes(self._tokens, _SHINGLE)):
-            if run in runs:
-                self.taken[i : i + _SHINGLE] = [True] * _SHINGLE
+            if run in hashes:
+                marks[i : i + _SHINGLE] = [True] * _SHINGLE
+        for start, stop in {run for _, run in _runs(marks)}:
+            if not self._within_more(start, stop):
+                self.taken[start:stop] = [True] * (stop - start)
+
+    def _within_more(self, start: int, stop: int) -> bool:
+        run = self._runs.get(start)
+        return run is not None and stop <= run[1] and run[1] - run[0] > stop - start
 
     def text(self) -> str:
         """Return what is left."""
         kept = (part for part in _parts(self._text, self._matches, self.taken) if not part.said)
         return "\n".join(self._text[part.start : part.stop] for part in kept)
+
+
+def _runs(marks: Sequence[bool]) -> Iterator[tuple[int, tuple[int, int]]]:
+    """Yield each marked place with the run that it is in."""
+    start = None
+    for place, marked in enumerate([*marks, False]):
+        if marked and start is None:
+            start = place
+        elif not marked and start is not None:
+            yield from ((inside, (start, place)) for inside in range(start, place))
+            start = None
 
 
 def _parts(text: str, matches: Sequence[re.Match[str]], said: Sequence[bool]) -> Iterator[Stretch]:

@@ -149,15 +149,18 @@ class Trace:
         """Take what a guard itself put into a prompt: it names claims, and is no evidence."""
         self._told[text] = None
 
+    @property
+    def told(self) -> list[str]:
+        """What models wrote so far, answers and what they handed to tools, and guards added."""
+        return [*self._told, *self._passed]
+
     def quoted_in(self, text: str) -> bool:
         """Say whether a text holds something that a model of this run wrote."""
-        return shares(text, [*self._told, *self._passed])
+        return shares(text, self.told)
 
     def writing(self) -> Writing:
         """Return what models of this run wrote, beside what retrievers brought."""
-        return Writing(
-            [*self._told, *self._passed], (passage.text for passage in self.fetched_passages())
-        )
+        return Writing(self.told, (passage.text for passage in self.fetched_passages()))
 
     @property
     def fetched(self) -> bool:
@@ -194,9 +197,12 @@ class Trace:
     def _passages(self) -> tuple[list[Passage], ContextSource]:
         found = list(self.fetched_passages())
         if found:
-            unique = {passage.text: passage for passage in reversed(found)}.values()
+            unique = list({passage.text: passage for passage in reversed(found)}.values())
+            brought = Said(passage.text for passage in unique)
             prompts = Said(
-                without(message.text, (), written=self._told_before(before))
+                without(message.text, (), written=self._told_before(before), brought=brought)
+                if before
+                else message.text
                 for message, before in self._prompts.items()
                 if message.role != "assistant"
             )

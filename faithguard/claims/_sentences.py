@@ -19,8 +19,11 @@ from faithguard.types import Span
 
 _BULLET = "[•▪●◦‣·○■□➤➢→✓✔✅❌–—*+-]"
 _TASK = r"\[[ xX]\]\s+"
+# Several answers that were put together, as LlamaIndex's "accumulate" does.
+_NUMBERED = r"(?:Response|Answer) \d{1,3}:"
 MARKER = re.compile(
-    rf"[ \t]*(?:(?:{_BULLET}|\(?\d{{1,3}}[.)]|\(?[a-z]\))\s+(?:{_TASK})?|{_TASK}|[•▪●◦‣])\s*(?=\S)"
+    rf"[ \t]*(?:(?:{_BULLET}|\(?\d{{1,3}}[.)]|\(?[a-z]\)|{_NUMBERED})\s+(?:{_TASK})?|{_TASK}|"
+    r"[•▪●◦‣])\s*(?=\S)"
 )
 _PLACE = re.compile(r"(?<!\S)\(?(\d{1,2})[.)]\s+(?=\w|\*\*)")
 _CLOSERS = re.compile(r"(?:[*_)\]\"'”’»」』）】`~]|</\w{1,10}>)+")

@@ -12,7 +12,7 @@ from __future__ import annotations
 from asyncio import CancelledError
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple, cast
 
 from faithguard.capture import Trace, new_id, passages_of
 from faithguard.errors import CaptureError, ConfigError, UnfaithfulAnswerError
@@ -24,6 +24,7 @@ __all__ = [
     "ATTEMPTS",
     "Course",
     "OnFail",
+    "Reported",
     "Step",
     "acheck",
     "attempts",
@@ -131,6 +132,18 @@ def attempts(given: object, policy: Policy) -> int:
             "or use on_fail='regenerate'"
         )
     return given
+
+
+class Reported(NamedTuple):
+    """What `with_report()` returns: what the caller gets, and the record of how it came about."""
+
+    output: Any
+    record: Record
+
+    @property
+    def report(self) -> Report:
+        """The report of the last attempt."""
+        return self.record.report
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import faithguard_langchain
+import pytest
 
-CORPUS = Path(faithguard_langchain.__file__).parent / "demo_corpus"
+from faithguard import demo as shared
+
+CORPUS = Path(shared.__file__).parent / "demo_corpus"
+FRAMEWORKS = ("langchain", "llama-index")
 
 
 def demo(*options: str) -> str:
@@ -24,9 +27,10 @@ def demo(*options: str) -> str:
     return " ".join(done.stdout.split())
 
 
-def test_the_four_answers() -> None:
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_the_four_answers(framework: str) -> None:
     """Faithful, an invented detail, a contradiction, an abstention: each is told apart."""
-    shown = demo()
+    shown = demo("--framework", framework)
 
     assert "2 of 2 claims supported: 1.00" in shown
     assert "2 of 3 claims supported: 0.67" in shown
@@ -36,7 +40,8 @@ def test_the_four_answers() -> None:
     assert "2 attempts" in shown
 
 
-def test_an_edited_corpus_shows(tmp_path: Path) -> None:
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_an_edited_corpus_shows(tmp_path: Path, framework: str) -> None:
     """With other leaflets the same answers get other verdicts: no value is canned."""
     shutil.copytree(CORPUS, tmp_path / "corpus")
     fees = tmp_path / "corpus" / "fees.md"
@@ -44,7 +49,7 @@ def test_an_edited_corpus_shows(tmp_path: Path) -> None:
     borrowing = tmp_path / "corpus" / "borrowing.md"
     borrowing.write_text(borrowing.read_text("utf-8").replace("28 days", "21 days"), "utf-8")
 
-    shown = demo("--corpus", str(tmp_path / "corpus"))
+    shown = demo("--corpus", str(tmp_path / "corpus"), "--framework", framework)
 
     assert "the answer '0.50 euros'" not in shown
     assert "the context says '21 days'," in shown

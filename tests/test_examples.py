@@ -13,6 +13,9 @@ SHOWN = {
     "check_an_answer": "not_mentioned: Breakfast is served in every compartment.",
     "watch_a_chain": "not_mentioned: Towels are free for members.",
     "guard_a_chain": "Take 500 mg twice a day. (2 attempts)",
+    "watch_an_engine": "not_mentioned: Towels are free for members.",
+    "guard_a_chat_engine": "Take 500 mg twice a day. (2 attempts)",
+    "evaluate_with_llama_index": "- not mentioned: Towels are free for members.",
 }
 
 
@@ -32,10 +35,11 @@ def test_example(name: str) -> None:
     assert SHOWN[name] in done.stdout
 
 
-def test_the_dose_in_grams_never_reaches_the_reader() -> None:
-    """The guard's example tells why the answer was held back, and not the answer."""
+@pytest.mark.parametrize("name", ["guard_a_chain", "guard_a_chat_engine"])
+def test_the_dose_in_grams_never_reaches_the_reader(name: str) -> None:
+    """A guard's example tells why the answer was held back, and not the answer."""
     done = subprocess.run(
-        [sys.executable, EXAMPLES / "guard_a_chain.py"], capture_output=True, text=True, check=True
+        [sys.executable, EXAMPLES / f"{name}.py"], capture_output=True, text=True, check=True
     )
 
     assert "the context says '500 mg', the answer '500 g'" in done.stdout

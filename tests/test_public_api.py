@@ -136,6 +136,7 @@ HEAVY = (
     "onnxruntime",
     "httpx",
     "faithguard_langchain",
+    "faithguard_llama_index",
 )
 
 

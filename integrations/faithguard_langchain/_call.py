@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, Protocol, cast
 
 from langchain_core.callbacks import BaseCallbackManager
 from langchain_core.messages import AIMessage
@@ -17,26 +17,14 @@ from langchain_core.runnables import Runnable, RunnableConfig
 
 from faithguard import CaptureError, Exchange, Policy, Record, Report, UnfaithfulAnswerError
 from faithguard.capture import Trace
-from faithguard.guard import Course, Step, note_of, withheld, wrong_in
+from faithguard.guard import Course, Reported, Step, note_of, withheld, wrong_in
 from faithguard.replay import Replay
 from faithguard_langchain._again import Remembers
 from faithguard_langchain._isolation import GuardCapture, detached
 from faithguard_langchain._outputs import Output
 from faithguard_langchain._values import CONTEXT_KEYS, context_of, plain_input
 
-__all__ = ["Call", "Keys", "Reported"]
-
-
-class Reported(NamedTuple):
-    """What `with_report()` returns: what the caller gets, and the record of how it came about."""
-
-    output: Any
-    record: Record
-
-    @property
-    def report(self) -> Report:
-        """The report of the last attempt."""
-        return self.record.report
+__all__ = ["Call", "Keys"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

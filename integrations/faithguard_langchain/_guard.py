@@ -28,12 +28,12 @@ from faithguard import (
     Report,
     Scorer,
 )
-from faithguard.guard import OnFail, attempts, course_policy
+from faithguard.guard import OnFail, Reported, attempts, course_policy
 from faithguard.scorer import default_scorer
 from faithguard.sinks import AnySink
 from faithguard.watch import Outbox
 from faithguard_langchain._again import has_model, remembering
-from faithguard_langchain._call import Call, Keys, Reported
+from faithguard_langchain._call import Call, Keys
 from faithguard_langchain._refuse import refuse
 
 __all__ = ["Guarded", "Reported", "guard"]

@@ -1,0 +1,405 @@
+"""Asking only the models again that wrote what failed, and keeping memory out of reach till then.
+
+In: an engine. Out: for one attempt of one guarded call, the same engine in which stand-ins take
+the places of its models, retrievers and memory. They call the parts themselves, so whatever
+state these have stays theirs; models and retrievers give back what they returned in an earlier
+attempt (`faithguard.replay`), and the memory takes nothing before the answer is verified. What
+lies between engine and parts is copied; the engine is left as it is.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
+from types import MethodType
+from typing import Any, cast
+
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.base.llms.base import BaseLLM
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.callbacks import CallbackManager
+from llama_index.core.memory import BaseMemory
+from llama_index.core.prompts import BasePromptTemplate
+from llama_index.core.schema import BaseNode, QueryBundle
+
+from faithguard.replay import Key, Replay, Turn
+from faithguard_llama_index._values import arguments_in, model_text, query_text
+
+__all__ = ["MemoryStandIn", "holds", "replaced", "replaying"]
+
+Swap = Callable[[Any], Any]
+"""Returns what takes the place of a part, or None to look inside it."""
+
+_DEEPEST = 8
+_WIDEST = 64  # of a list or a mapping; an index's thousands of nodes are none of ours
+
+_OPAQUE = (
+    bool,
+    int,
+    float,
+    type,
+    CallbackManager,
+    BasePromptTemplate,
+    BaseNode,
+    QueryBundle,
+    ChatMessage,
+    str,
+    bytes,
+)
+_OPAQUE_BASES = frozenset(
+    "BaseIndex BasePydanticVectorStore BaseDocumentStore StorageContext BaseEmbedding "
+    "BaseIndexStore Scorer".split()
+)
+
+
+# -- the engine with parts swapped ------------------------------------------------------------
+
+
+def replaced(part: Any, swap: Swap) -> Any:
+    """Return an engine with parts swapped; the very engine if none was."""
+    return _Copier(swap).copied(part, _DEEPEST)
+
+
+def holds(engine: Any, *kinds: type) -> bool:
+    """Say whether an engine has a part of a kind that a stand-in could take the place of."""
+    found: list[Any] = []
+
+    def look(part: Any) -> Any:
+        if isinstance(part, kinds):
+            found.append(part)
+            return part
+        return None
+
+    replaced(engine, look)
+    return bool(found)
+
+
+class _Copier:
+    """One walk through an engine; a part that stands in two places is swapped once."""
+
+    def __init__(self, swap: Swap) -> None:
+        self._swap = swap
+        self._known: dict[int, Any] = {}
+
+    def copied(self, part: Any, depth: int) -> Any:
+        if part is None or isinstance(part, _OPAQUE):
+            return part
+        if id(part) not in self._known:
+            self._known[id(part)] = part  # for one that holds itself
+            new = self._swap(part)
+            if new is None:
+                new = self._in(part, depth - 1) if depth else part
+            self._known[id(part)] = new
+        return self._known[id(part)]
+
+    def _in(self, part: Any, depth: int) -> Any:
+        if isinstance(part, Mapping):
+            mapping = cast("Mapping[Any, Any]", part)
+            if cast(Any, type(mapping)) is not dict or len(mapping) > _WIDEST:
+                return mapping
+            new = {name: self.copied(item, depth) for name, item in mapping.items()}
+            return new if any(new[name] is not mapping[name] for name in mapping) else mapping
+        if isinstance(part, list | tuple):
+            items = cast("list[Any] | tuple[Any, ...]", part)
+            if cast(Any, type(items)) not in (list, tuple) or len(items) > _WIDEST:
+                return items
+            others = [self.copied(item, depth) for item in items]
+            if all(a is b for a, b in zip(others, items, strict=True)):
+                return items
+            return others if isinstance(items, list) else tuple(others)
+        if isinstance(part, MethodType):
+            owner = self.copied(part.__self__, depth)
+            return part if owner is part.__self__ else MethodType(part.__func__, owner)
+        return self._object(part, depth)
+
+    def _object(self, part: Any, depth: int) -> Any:
+        if _is_opaque(cast(Any, type(part))):
+            return part
+        swapped = [
+            (place, name, other)
+            for place in range(len(_fields(part)))
+            for name, value in list(_fields(part)[place].items())
+            if (other := self.copied(value, depth)) is not value
+        ]
+        if not swapped:
+            return part
+        twin = copy.copy(part)
+        for place, name, other in swapped:
+            _fields(twin)[place][name] = other
+        for held in _fields(twin):  # synthesizers keep methods of their own in attributes
+            for name, value in held.items():
+                if isinstance(value, MethodType) and value.__self__ is part:
+                    held[name] = MethodType(value.__func__, twin)
+        return twin
+
+
+def _fields(part: Any) -> list[dict[str, Any]]:
+    """Return the dicts that hold an object's attributes; pydantic keeps private ones apart."""
+    dicts = [getattr(part, "__dict__", None), getattr(part, "__pydantic_private__", None)]
+    return [held for held in dicts if isinstance(held, dict)]
+
+
+def _is_opaque(kind: type) -> bool:
+    """Whether what is inside is not a chain's: builtins, indexes, stores."""
+    return kind.__module__.partition(".")[0] in ("builtins", "threading", "asyncio") or any(
+        base.__name__ in _OPAQUE_BASES for base in kind.__mro__
+    )
+
+
+# -- stand-ins --------------------------------------------------------------------------------
+
+
+class _StandIn:
+    """Something that is, to everybody, another object, but for a few methods.
+
+    Its own methods are called with the stand-in as `self`, so that what they call of these few
+    comes here as well; all that is set is set on the other object.
+    """
+
+    def __init__(self, part: Any) -> None:
+        object.__setattr__(self, "_part", part)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Be an instance of what the other is one of."""
+        kind: type[Any] = object.__getattribute__(self, "_part").__class__
+        return kind
+
+    def __getattr__(self, name: str) -> Any:
+        part = object.__getattribute__(self, "_part")
+        kind: type = cast(Any, type(part))
+        static = inspect.getattr_static(kind, name, None)
+        if callable(static) and not isinstance(static, type) and hasattr(static, "__get__"):
+            return cast(Any, static).__get__(self, kind)
+        return getattr(part, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(object.__getattribute__(self, "_part"), name, value)
+
+
+def replaying(replay: Replay) -> Swap:
+    """Return what puts stand-ins in the places of models and retrievers; numbered as found."""
+    numbers: dict[int, Any] = {}
+
+    def swap(part: Any) -> Any:
+        if isinstance(part, BaseLLM):
+            return numbers.setdefault(id(part), _Model(part, len(numbers), replay))
+        if isinstance(part, BaseRetriever):
+            return numbers.setdefault(id(part), _Retriever(part, len(numbers), replay))
+        return None
+
+    return swap
+
+
+class _Retriever(_StandIn):
+    """A retriever that gives back what it returned before in the same call."""
+
+    def __init__(self, part: Any, number: int, replay: Replay) -> None:
+        super().__init__(part)
+        object.__setattr__(self, "_number", number)
+        object.__setattr__(self, "_replay", replay)
+
+    def retrieve(self, str_or_query_bundle: Any) -> Any:
+        key = self._number, query_text(str_or_query_bundle)
+        if self._replay.turns(key, model=False) is None:
+            return list(self._replay.kept(key))
+        nodes = self._part.retrieve(str_or_query_bundle)
+        return list(self._replay.keep(key, nodes))
+
+    async def aretrieve(self, str_or_query_bundle: Any) -> Any:
+        key = self._number, query_text(str_or_query_bundle)
+        if self._replay.turns(key, model=False) is None:
+            return list(self._replay.kept(key))
+        nodes = await self._part.aretrieve(str_or_query_bundle)
+        return list(self._replay.keep(key, nodes))
+
+
+class _Model(_StandIn):
+    """A model that gives back what it returned before in the same call, or is told why not."""
+
+    def __init__(self, part: Any, number: int, replay: Replay) -> None:
+        super().__init__(part)
+        object.__setattr__(self, "_number", number)
+        object.__setattr__(self, "_replay", replay)
+
+    def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> Any:
+        return self._once(self._part.chat, messages, kwargs)
+
+    def complete(self, prompt: str, *args: Any, **kwargs: Any) -> Any:
+        return self._once(self._part.complete, prompt, kwargs, args)
+
+    def stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> Any:
+        return self._stream(self._part.stream_chat, messages, kwargs)
+
+    def stream_complete(self, prompt: str, *args: Any, **kwargs: Any) -> Any:
+        return self._stream(self._part.stream_complete, prompt, kwargs, args)
+
+    async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> Any:
+        return await self._aonce(self._part.achat, messages, kwargs)
+
+    async def acomplete(self, prompt: str, *args: Any, **kwargs: Any) -> Any:
+        return await self._aonce(self._part.acomplete, prompt, kwargs, args)
+
+    async def astream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> Any:
+        return await self._astream(self._part.astream_chat, messages, kwargs)
+
+    async def astream_complete(self, prompt: str, *args: Any, **kwargs: Any) -> Any:
+        return await self._astream(self._part.astream_complete, prompt, kwargs, args)
+
+    # What follows is said once for chats and completions.
+
+    def _turns(self, prompt: Any, kwargs: Any) -> tuple[Key, list[Turn] | None]:
+        key = self._number, repr((prompt, sorted(kwargs.items(), key=lambda item: item[0])))
+        return key, self._replay.turns(key, model=True)
+
+    def _once(self, call: Callable[..., Any], prompt: Any, kwargs: Any, args: Any = ()) -> Any:
+        key, turns = self._turns(prompt, kwargs)
+        if turns is None:
+            return _last(self._replay.kept(key))
+        return self._keep(key, call(_told(prompt, turns), *args, **kwargs))
+
+    async def _aonce(
+        self, call: Callable[..., Any], prompt: Any, kwargs: Any, args: Any = ()
+    ) -> Any:
+        key, turns = self._turns(prompt, kwargs)
+        if turns is None:
+            return _last(self._replay.kept(key))
+        return self._keep(key, await call(_told(prompt, turns), *args, **kwargs))
+
+    def _stream(
+        self, call: Callable[..., Any], prompt: Any, kwargs: Any, args: Any = ()
+    ) -> Generator[Any, None, None]:
+        key, turns = self._turns(prompt, kwargs)
+        if turns is None:
+            yield from self._replay.kept(key)
+            return
+        chunks: list[Any] = []
+        for chunk in call(_told(prompt, turns), *args, **kwargs):
+            chunks.append(chunk)
+            yield chunk
+        self._keep_stream(key, chunks)
+
+    async def _astream(
+        self, call: Callable[..., Any], prompt: Any, kwargs: Any, args: Any = ()
+    ) -> AsyncGenerator[Any, None]:
+        key, turns = self._turns(prompt, kwargs)
+
+        async def chunks_of() -> AsyncGenerator[Any, None]:
+            if turns is None:
+                for chunk in self._replay.kept(key):
+                    yield chunk
+                return
+            chunks: list[Any] = []
+            async for chunk in await call(_told(prompt, turns), *args, **kwargs):
+                chunks.append(chunk)
+                yield chunk
+            self._keep_stream(key, chunks)
+
+        return chunks_of()
+
+    def _keep(self, key: Key, output: Any) -> Any:
+        return _last(self._replay.keep(key, [output], _written(output)))
+
+    def _keep_stream(self, key: Key, chunks: list[Any]) -> None:
+        self._replay.keep(key, chunks, _written(chunks[-1]) if chunks else "")
+
+
+def _last(kept: list[Any]) -> Any:
+    return kept[-1]
+
+
+def _written(output: Any) -> str:
+    """Return what a model wrote; where it only called tools, what it handed to them."""
+    return model_text(output) or "\n".join(arguments_in(output))
+
+
+def _told(prompt: Any, turns: Sequence[Turn]) -> Any:
+    """Return a prompt with what was written before and what is said of it at its end."""
+    if not turns:
+        return prompt
+    if isinstance(prompt, str):
+        return prompt + "".join(f"\n{answer}\n\n{feedback}\n" for answer, feedback in turns)
+    messages = list(cast("Sequence[ChatMessage]", prompt))
+    for answer, feedback in turns:
+        messages += [
+            ChatMessage(role=MessageRole.ASSISTANT, content=answer),
+            ChatMessage(role=MessageRole.USER, content=feedback),
+        ]
+    return messages
+
+
+class MemoryStandIn(_StandIn):
+    """A memory that is read as it is, and takes what is put into it only when it is released.
+
+    A history that the caller passes in is the caller's own and is set at once; what was there
+    before comes back if the turn is undone.
+    """
+
+    def __init__(self, part: BaseMemory) -> None:
+        super().__init__(part)
+        object.__setattr__(self, "put_since", [])
+        object.__setattr__(self, "_before", None)
+
+    put_since: list[ChatMessage]
+    """The messages of this turn, which the memory does not have yet."""
+
+    def put(self, message: ChatMessage) -> None:
+        self.put_since.append(message)
+
+    async def aput(self, message: ChatMessage) -> None:
+        self.put_since.append(message)
+
+    def put_messages(self, messages: Sequence[ChatMessage]) -> None:
+        self.put_since.extend(messages)
+
+    async def aput_messages(self, messages: Sequence[ChatMessage]) -> None:
+        self.put_since.extend(messages)
+
+    def get(self, input: str | None = None, **kwargs: Any) -> list[ChatMessage]:
+        return [*self._part.get(input=input, **kwargs), *self.put_since]
+
+    async def aget(self, input: str | None = None, **kwargs: Any) -> list[ChatMessage]:
+        return [*await self._part.aget(input=input, **kwargs), *self.put_since]
+
+    def get_all(self, **kwargs: Any) -> list[ChatMessage]:
+        return [*self._part.get_all(**kwargs), *self.put_since]
+
+    async def aget_all(self, **kwargs: Any) -> list[ChatMessage]:
+        return [*await self._part.aget_all(**kwargs), *self.put_since]
+
+    def set(self, messages: list[ChatMessage]) -> None:
+        if self._before is None:
+            object.__setattr__(self, "_before", list(self._part.get_all()))
+        self._part.set(messages)
+
+    async def aset(self, messages: list[ChatMessage]) -> None:
+        if self._before is None:
+            object.__setattr__(self, "_before", list(await self._part.aget_all()))
+        await self._part.aset(messages)
+
+    # Its own methods, which no engine calls.
+
+    def forget(self) -> None:
+        """Drop what was put; another attempt follows."""
+        self.put_since.clear()
+
+    def release(self, messages: Sequence[ChatMessage]) -> None:
+        """Give the memory a turn."""
+        for message in messages:
+            self._part.put(message)
+
+    async def arelease(self, messages: Sequence[ChatMessage]) -> None:
+        """Do the same, awaiting."""
+        for message in messages:
+            await self._part.aput(message)
+
+    def undo(self) -> None:
+        """Leave the memory as it was before the call."""
+        if self._before is not None:
+            self._part.set(self._before)
+
+    async def aundo(self) -> None:
+        """Do the same, awaiting."""
+        if self._before is not None:
+            await self._part.aset(self._before)

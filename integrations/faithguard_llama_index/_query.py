@@ -1,0 +1,135 @@
+"""A query engine that lets an answer through only once it is verified.
+
+In: a query. Out: the response of the guarded engine, of the same type, or what `on_fail` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from llama_index.core.base.base_query_engine import BaseQueryEngine
+from llama_index.core.base.response.schema import RESPONSE_TYPE
+from llama_index.core.prompts.mixin import PromptMixinType
+from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType
+
+from faithguard import ConfigError, Policy
+from faithguard_llama_index._drive import arun, receipt, run
+from faithguard_llama_index._settings import Call, Reported, Settings
+
+__all__ = ["GuardedQueryEngine", "ReportingQueryEngine"]
+
+
+class GuardedQueryEngine(BaseQueryEngine):
+    """A guarded query engine; made by `guard`.
+
+        safe_engine = guard(index.as_query_engine(), domain="medical")
+        response = safe_engine.query(question)
+        response, record = safe_engine.with_report().query(question)
+
+    A query engine like the one inside, also as a tool's or as a part of another engine. A
+    response says in `metadata["faithguard"]` how it was decided on. An answer that does not pass
+    becomes what `on_fail` says: the fallback, an `UnfaithfulAnswerError` (a block; it carries
+    `decision`, `report` and `record`), or the answer, flagged. A streaming engine's answer is
+    held back and comes in one piece. Records reach the sinks a little later: `wait`.
+
+    Attributes:
+        engine: What is guarded.
+    """
+
+    def __init__(self, engine: BaseQueryEngine, settings: Settings) -> None:
+        super().__init__(callback_manager=getattr(engine, "callback_manager", None))
+        if settings.fallback is not None and not isinstance(
+            settings.fallback, str | BaseQueryEngine
+        ):
+            raise ConfigError(
+                f"`fallback` is of type {type(settings.fallback).__name__}: pass a str or a "
+                "query engine"
+            )
+        settings.check_model(engine)
+        self.engine = engine
+        self._settings = settings
+
+    @property
+    def policy(self) -> Policy:
+        """What decides: its domain, thresholds and `on_fail`."""
+        return self._settings.policy
+
+    def with_report(self) -> ReportingQueryEngine:
+        """Return the same guard, which returns a `Reported`: what the caller gets, and why."""
+        return ReportingQueryEngine(self)
+
+    def wait(self, timeout: float | None = 10.0) -> bool:
+        """Wait until all records are in the sinks; return whether it was in time (seconds)."""
+        return self._settings.outbox.queue.wait(timeout)
+
+    def __repr__(self) -> str:
+        return (
+            f"guard({type(self.engine).__name__}(...), domain={self.policy.domain!r}, "
+            f"on_fail={self.policy.on_fail!r})"
+        )
+
+    def _get_prompt_modules(self) -> PromptMixinType:
+        return {"engine": self.engine}
+
+    def _query(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
+        def ask(engine: BaseQueryEngine) -> RESPONSE_TYPE:
+            return engine.query(query_bundle)
+
+        return run(self._call(query_bundle), ask)
+
+    async def _aquery(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
+        return await arun(self._call(query_bundle), lambda engine: engine.aquery(query_bundle))
+
+    # Engines around this one may ask for the two halves of a query.
+
+    def retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        """Return what the engine retrieves; nothing is written here."""
+        return self.engine.retrieve(query_bundle)
+
+    def synthesize(
+        self,
+        query_bundle: QueryBundle,
+        nodes: list[NodeWithScore],
+        additional_source_nodes: Sequence[NodeWithScore] | None = None,
+    ) -> RESPONSE_TYPE:
+        """Have the engine answer from these nodes, and return a verified answer."""
+
+        def ask(engine: BaseQueryEngine) -> RESPONSE_TYPE:
+            return engine.synthesize(query_bundle, nodes, additional_source_nodes)
+
+        return run(self._call(query_bundle), ask)
+
+    async def asynthesize(
+        self,
+        query_bundle: QueryBundle,
+        nodes: list[NodeWithScore],
+        additional_source_nodes: Sequence[NodeWithScore] | None = None,
+    ) -> RESPONSE_TYPE:
+        """Do the same, awaiting."""
+        return await arun(
+            self._call(query_bundle),
+            lambda engine: engine.asynthesize(query_bundle, nodes, additional_source_nodes),
+        )
+
+    def _call(self, query_bundle: QueryBundle) -> Call:
+        return Call(self._settings, self.engine, query_bundle.query_str)
+
+
+class ReportingQueryEngine:
+    """A guarded query engine that returns, with each response, the record of how it came about."""
+
+    def __init__(self, guarded: GuardedQueryEngine) -> None:
+        self._guarded = guarded
+
+    def query(self, str_or_query_bundle: QueryType) -> Reported:
+        """Return the response and its record."""
+        with receipt() as records:
+            output: Any = self._guarded.query(str_or_query_bundle)
+            return Reported(output, records[0])
+
+    async def aquery(self, str_or_query_bundle: QueryType) -> Reported:
+        """Do the same, awaiting."""
+        with receipt() as records:
+            output: Any = await self._guarded.aquery(str_or_query_bundle)
+            return Reported(output, records[0])

@@ -1,0 +1,197 @@
+"""What a guard of LlamaIndex's engines was told, and one call of it, without I/O.
+
+In: settings; the question, then the response and the report of each attempt. Out: the engine to
+ask, what to verify, what to do next, and what the caller gets. `_drive` makes the calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from llama_index.core.base.llms.base import BaseLLM
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.memory import BaseMemory
+
+from faithguard import (
+    CaptureError,
+    ConfigError,
+    Exchange,
+    Policy,
+    Report,
+    Scorer,
+    UnfaithfulAnswerError,
+)
+from faithguard.capture import Trace
+from faithguard.guard import Course, Reported, Step, attempts, note_of, withheld, wrong_in
+from faithguard.replay import Replay
+from faithguard.scorer import default_scorer
+from faithguard.sinks import AnySink
+from faithguard.watch import Outbox
+from faithguard_llama_index._again import MemoryStandIn, holds, replaced, replaying
+from faithguard_llama_index._outputs import Drained, delivered, texts_of, with_answer
+from faithguard_llama_index._tap import Scope
+from faithguard_llama_index._values import passages_of, snapshots
+
+__all__ = ["Call", "Reported", "Settings"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a guard was told; made by `guard`."""
+
+    policy: Policy
+    fallback: Any
+    max_attempts: int
+    outbox: Outbox
+    scorer: Scorer
+
+    @classmethod
+    def of(
+        cls,
+        policy: Policy,
+        *,
+        fallback: Any,
+        max_attempts: int | None,
+        on_report: Callable[[Report], object] | None,
+        sinks: Sequence[AnySink] | None,
+        scorer: Scorer | None,
+    ) -> Settings:
+        """Check settings.
+
+        Raises:
+            ConfigError: If one cannot be used.
+        """
+        if fallback is not None and policy.on_fail == "flag":
+            raise ConfigError(
+                "`fallback` would never be used: on_fail='flag' delivers every answer; leave it "
+                "out, or use on_fail='block'"
+            )
+        return cls(
+            policy=policy,
+            fallback=fallback,
+            max_attempts=attempts(max_attempts, policy),
+            outbox=Outbox(sinks, on_report=on_report),
+            scorer=scorer or default_scorer(),
+        )
+
+    @property
+    def again(self) -> bool:
+        """Whether models are asked again."""
+        return self.policy.on_fail == "regenerate"
+
+    def check_model(self, engine: Any) -> None:
+        """Refuse an engine whose model cannot be asked again.
+
+        Raises:
+            ConfigError: If it holds none.
+        """
+        if self.again and not holds(engine, BaseLLM):
+            raise ConfigError(
+                f"on_fail='regenerate' finds no model to ask again in the {type(engine).__name__}: "
+                "make the model an attribute of the engine (one that is read from LlamaIndex's "
+                "`Settings` during the call cannot be reached), or use on_fail='block'"
+            )
+
+
+class Call:
+    """One guarded call, without I/O: the engine of each attempt, and what becomes of its answer."""
+
+    def __init__(self, settings: Settings, engine: Any, question: str) -> None:
+        self.scope = Scope(Trace(inputs=question))
+        self.settings = settings
+        self._engine = engine
+        self._question = question
+        self._replay = Replay() if settings.again else None
+        self._course = Course(settings.policy, max_attempts=settings.max_attempts)
+        self._drained = Drained(None, "")
+        self._stand_ins: dict[int, MemoryStandIn] = {}
+
+    @property
+    def memories(self) -> list[MemoryStandIn]:
+        """What stands in for the engine's memory; an engine has one at most."""
+        return list(self._stand_ins.values())
+
+    def engine(self) -> Any:
+        """Return the engine for the next attempt."""
+        again = None if self._replay is None else replaying(self._replay)
+        for memory in self.memories:
+            memory.forget()
+
+        def swap(part: Any) -> Any:
+            if isinstance(part, BaseMemory):
+                # the same in all attempts: it knows what was there before the first
+                return self._stand_ins.setdefault(id(part), MemoryStandIn(part))
+            return None if again is None else again(part)
+
+        return replaced(self._engine, swap)
+
+    def exchange(self, drained: Drained) -> Exchange:
+        """Return what to verify: every text of the response that a model wrote."""
+        trace = self.scope.trace
+        self._drained = drained
+        if not trace.fetched:
+            # fetched without a retriever's events, but handed out
+            nodes = getattr(drained.output, "source_nodes", None) or ()
+            if found := snapshots(nodes):
+                trace.retrieved("", passages_of(found))
+        texts = texts_of(drained, trace)
+        return trace.exchange("\n\n".join(texts), question=self._question)
+
+    def settle(self, report: Report) -> Step:
+        """Take the report of an attempt; prepare the next one if there is to be one."""
+        step = self._course.settle(report)
+        if step.feedback is not None:
+            self.scope.trace.added(step.feedback)
+            if self._replay is not None:
+                self._replay.ask_again(self._drained.answer, wrong_in(report), step.feedback)
+        else:
+            self.scope.closed = True
+        return step
+
+    def falls_back(self, step: Step) -> bool:
+        """Say whether a fallback engine is to answer now."""
+        fallback = self.settings.fallback
+        return step.action == "block" and fallback is not None and not isinstance(fallback, str)
+
+    def turn(self, step: Step, fallback: Drained | None) -> list[ChatMessage]:
+        """Return what the user sees of this turn, for the memory; nothing if it is held back."""
+        if step.action != "block":
+            return [message for memory in self.memories for message in memory.put_since]
+        text = self.settings.fallback if fallback is None else fallback.answer
+        if text is None:
+            return []
+        return [
+            ChatMessage(role=MessageRole.USER, content=self._question),
+            ChatMessage(role=MessageRole.ASSISTANT, content=text),
+        ]
+
+    def close(self, step: Step, fallback: Drained | None) -> Reported:
+        """Return what the caller gets, and the record of it.
+
+        Args:
+            step: The last one.
+            fallback: What a fallback engine answered, if it was asked.
+
+        Raises:
+            UnfaithfulAnswerError: If the answer is held back and there is no fallback.
+        """
+        record = self._course.record()
+        note = note_of(record)
+        self.settings.outbox.tell(record)
+        if step.action != "block":
+            return Reported(delivered(self._drained, note), record)
+        if fallback is not None:
+            # one that is guarded itself says of its own answer what is true of it
+            own: dict[str, Any] = getattr(fallback.output, "metadata", None) or {}
+            return Reported(delivered(fallback, own.get("faithguard", note)), record)
+        if self.settings.fallback is None:
+            raise UnfaithfulAnswerError(record.decision, record.report, record)
+        output = with_answer(self._drained, self.settings.fallback, self.scope.trace, note)
+        return Reported(output, record)
+
+    def fault(self, error: BaseException) -> CaptureError | None:
+        """Return what to raise instead of an error that carries what a model wrote."""
+        self.scope.closed = True
+        return withheld(error, self.scope.trace)

@@ -1,0 +1,300 @@
+"""The watcher: every answer of every engine of the process is reported on.
+
+In: LlamaIndex's spans and events. Out: reports and records, made off the engines' path. It never
+raises into an engine and holds nothing back; `guard` does. A stream is handed through token by
+token and reported on when it has ended.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, cast
+
+from faithguard import ConfigError, Policy, Report, Scorer
+from faithguard.capture import Assembler, Trace
+from faithguard.sinks import AnySink
+from faithguard.watch import Watch, never_raise
+from faithguard_llama_index._tap import Scope, attach, capturing, detach, enter, leave, open_scopes
+from faithguard_llama_index._values import answer_of, passages_of, query_text, snapshots
+
+__all__ = ["Watcher", "unwatch", "watch"]
+
+_ENGINES = frozenset("query aquery chat achat stream_chat astream_chat".split())
+_SYNTHESIZERS = frozenset("synthesize asynthesize".split())
+_WRITERS = frozenset("write_response_to_history awrite_response_to_history".split())
+_END = object()
+
+
+class _Run(Scope):
+    """A call of an engine from outside: what is answered by it is one answer."""
+
+    def __init__(self, trace: Trace, root: str, owner: Watcher) -> None:
+        super().__init__(trace)
+        self.root = root
+        self.owner = owner
+        self.streams: Any = None
+        """A chat's response that is still being written."""
+
+
+class Watcher:
+    """What `watch` returns: the last reports, and how to wait for them."""
+
+    def __init__(
+        self,
+        domain: str | Policy | None,
+        *,
+        sinks: Sequence[AnySink] | None,
+        scorer: Scorer | None,
+        keep: int,
+    ) -> None:
+        self._watch = Watch(domain, sinks=sinks, scorer=scorer, keep=keep)
+        self._assembler = Assembler()
+        self._gone: deque[str] = deque()
+        """Roots whose stream was thrown away; told by the garbage collector, which may come at
+        any moment and must not wait for a lock."""
+
+    @property
+    def reports(self) -> tuple[Report, ...]:
+        """The last reports, oldest first; `wait` for those that are still being made."""
+        return self._watch.reports
+
+    @property
+    def dropped(self) -> int:
+        """Answers that were not checked because too many were waiting."""
+        return self._watch.dropped
+
+    @property
+    def open_runs(self) -> int:
+        """Entries held for calls that are going on; 0 when nothing runs."""
+        self._sweep()
+        return len(self._assembler)
+
+    def wait(self, timeout: float | None = 10.0) -> bool:
+        """Wait until every answer so far is reported; return whether it was in time (seconds)."""
+        return self._watch.wait(timeout)
+
+    # -- calls --------------------------------------------------------------------------------
+
+    def entered(
+        self, run: str, method: str, arguments: Mapping[str, Any], instance: Any, tags: Any
+    ) -> None:
+        """Open a scope for a call of an engine, unless it is part of another one."""
+        if method not in _ENGINES and method not in _SYNTHESIZERS:
+            return
+        if self._mine() is not None or not _answers(cast(Any, type(instance)), method):
+            return
+        self._sweep()
+        trace = self._assembler.start(run, None, "chain")
+        asked = next(iter(arguments.values()), "")
+        trace.inputs = query_text(asked)
+        tags = dict(tags or {})
+        trace.domain = tags.pop("faithguard_domain", None)
+        trace.tags = tuple(f"{name}={value}" for name, value in tags.items())
+        enter(_Run(trace, run, self))
+
+    def left(self, run: str, method: str, instance: Any, result: Any) -> None:
+        """Take what a call returned: the answer, or the stream that is going to be it."""
+        scope = self._mine()
+        if scope is None:
+            return
+        if run == scope.root:
+            leave(scope)
+            try:
+                self._returned(scope, result)
+            except Exception:
+                self._drop(scope)
+                raise
+        elif method in _WRITERS and scope.streams is instance:
+            self._finish(scope, str(instance.response), instance)
+
+    def failed(self, run: str, method: str, instance: Any) -> None:
+        """Forget a call that raised or was cancelled, or whose stream did."""
+        scope = self._mine()
+        if scope is None:
+            return
+        if run == scope.root:
+            leave(scope)
+            self._drop(scope)
+        elif method in _WRITERS and scope.streams is instance:
+            self._drop(scope)
+
+    def _mine(self) -> _Run | None:
+        for scope in open_scopes():
+            if isinstance(scope, _Run) and scope.owner is self:
+                return scope
+        return None
+
+    def _returned(self, scope: _Run, result: Any) -> None:
+        kind = type(result).__name__
+        scope.streams = result  # before it is asked whether it has ended: its thread does it after
+        if (answer := answer_of(result)) is not None:
+            self._finish(scope, answer, result)
+        elif kind == "StreamingAgentChatResponse":
+            if result.exception is not None:
+                self._drop(scope)
+            else:
+                weakref.finalize(result, self._gone.append, scope.root)
+        else:
+            follow = (
+                self._afollowed if hasattr(result.response_gen, "__anext__") else self._followed
+            )
+            result.response_gen = follow(scope, result.response_gen, result.source_nodes)
+            weakref.finalize(result.response_gen, self._gone.append, scope.root)
+
+    def _finish(self, scope: _Run, answer: str, result: Any) -> None:
+        nodes = () if scope.trace.fetched else getattr(result, "source_nodes", None) or ()
+        self._end(scope, answer, nodes)
+
+    def _end(self, scope: _Run, answer: str, nodes: Sequence[Any]) -> None:
+        scope.closed = True
+        trace = self._assembler.end(scope.root)
+        if trace is None:
+            return
+        if not trace.fetched and nodes:
+            # fetched without a retriever's events, but handed out
+            trace.retrieved("", passages_of(snapshots(nodes)))
+        self._watch.submit(lambda: trace.exchange(answer))
+
+    def _drop(self, scope: _Run) -> None:
+        scope.closed = True
+        self._assembler.end(scope.root)
+
+    def _sweep(self) -> None:
+        while self._gone:
+            try:
+                root = self._gone.popleft()
+            except IndexError:  # another thread was faster
+                return
+            self._assembler.end(root)
+
+    # -- streams ------------------------------------------------------------------------------
+
+    def _followed(
+        self, scope: _Run, tokens: Iterator[str], nodes: Sequence[Any]
+    ) -> Generator[str, None, None]:
+        """Hand a stream through; what runs to make its tokens belongs to the call."""
+        parts: list[str] = []
+        try:
+            while True:
+                with capturing(scope):
+                    token = next(tokens, _END)
+                if token is _END:
+                    break
+                parts.append(cast(str, token))
+                yield cast(str, token)
+        except BaseException:
+            self._forget(scope)
+            raise
+        finally:
+            if hasattr(tokens, "close"):
+                cast("Generator[str, None, None]", tokens).close()
+        self._report(scope, parts, nodes)
+
+    async def _afollowed(
+        self, scope: _Run, tokens: AsyncIterator[str], nodes: Sequence[Any]
+    ) -> AsyncGenerator[str, None]:
+        parts: list[str] = []
+        try:
+            while True:
+                with capturing(scope):
+                    token = await anext(tokens, _END)
+                if token is _END:
+                    break
+                parts.append(cast(str, token))
+                yield cast(str, token)
+        except BaseException:
+            self._forget(scope)
+            raise
+        finally:
+            if hasattr(tokens, "aclose"):
+                await cast("AsyncGenerator[str, None]", tokens).aclose()
+        self._report(scope, parts, nodes)
+
+    @never_raise
+    def _report(self, scope: _Run, parts: Sequence[str], nodes: Sequence[Any]) -> None:
+        self._end(scope, "".join(parts), nodes)
+
+    @never_raise
+    def _forget(self, scope: _Run) -> None:
+        self._drop(scope)
+
+
+@cache
+def _answers(kind: type, method: str) -> bool:
+    """Say whether a method of a class answers: engines and synthesizers do, models do not."""
+    bases = {base.__name__ for base in kind.__mro__}
+    if method in _SYNTHESIZERS:
+        return "BaseSynthesizer" in bases
+    return not bases.isdisjoint(("BaseQueryEngine", "BaseChatEngine"))
+
+
+# -- once for a process -----------------------------------------------------------------------
+
+_lock = threading.Lock()  # protects the two below
+_current: Watcher | None = None
+_settings: tuple[Any, ...] = ()
+
+
+def watch(
+    domain: str | Policy | None = None,
+    *,
+    sinks: Sequence[AnySink] | None = None,
+    scorer: Scorer | None = None,
+    keep: int = 100,
+    on_fail: str = "flag",
+) -> Watcher:
+    """Report, from now on, which claims of the answers of all engines are not supported.
+
+        watcher = watch(domain="support")
+        engine.query(question)
+        watcher.wait()
+        print(watcher.reports[-1])
+
+    Query engines, chat engines and synthesizers are seen in every way of calling; the outermost
+    one that is called gives one answer. An answer is delivered whatever is found; to hold one
+    back, wrap the engine: `guard`.
+
+    There is one watcher for a process: calling this again with the same settings returns it,
+    with others it takes its place. A call may name a domain of its own:
+    `with instrument_tags({"faithguard_domain": "medical"}): engine.query(...)`.
+
+    Args:
+        domain: The domain, or a policy, whose thresholds decide.
+        sinks: Where records go: objects with `write(record)`, or functions; one log line for
+            each answer by default.
+        scorer: The cascade; the local one by default.
+        keep: Reports that `reports` keeps.
+        on_fail: Only "flag": an event handler cannot hold an answer back.
+
+    Raises:
+        ConfigError: If the domain is unknown, `sinks` is no list of sinks, or it is asked to
+            block.
+    """
+    global _current, _settings
+    if on_fail != "flag":
+        raise ConfigError(
+            f"a watcher cannot do {on_fail!r}: LlamaIndex delivers the answer whatever an event "
+            "handler raises; wrap the engine with faithguard_llama_index.guard(engine, ...)"
+        )
+    settings = (domain, None if sinks is None else tuple(sinks), scorer, keep)
+    with _lock:
+        if _current is None or settings != _settings:
+            made = Watcher(domain, sinks=sinks, scorer=scorer, keep=keep)
+            if _current is not None:
+                detach(_current)
+            _current, _settings = made, settings
+        attach(_current)
+        return _current
+
+
+def unwatch() -> None:
+    """Report no more; what was captured is still reported. Nothing is changed without a watcher."""
+    global _current
+    with _lock:
+        if _current is not None:
+            detach(_current)
+            _current = None

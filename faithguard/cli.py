@@ -1,4 +1,4 @@
-"""The command line: check an answer against files, or run an integration's demo.
+"""The command line: check an answer, score a file of them, or run an integration's demo.
 
 In: files and options. Out: a report on stdout, errors on stderr, and an exit code that a
 script can act on: 0 the answer passed, 1 it did not, 2 bad input or a failure.
@@ -10,12 +10,13 @@ import io
 import json
 import os
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import wraps
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ParamSpec, TextIO
+from typing import TYPE_CHECKING, Annotated, BinaryIO, ParamSpec, TextIO
 
 import typer
 
@@ -23,6 +24,8 @@ from faithguard.errors import ConfigError, FaithguardError, MissingExtraError, U
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+
+    from rich.console import RenderableType
 
     from faithguard.types import Decision, Passage, Report
 
@@ -37,6 +40,7 @@ _INTERRUPTED = 130
 _DEMOS = "faithguard.demos"
 _BOM = b"\xef\xbb\xbf"
 _LONGEST = 600  # characters of a message
+_BAD_TOLD = 5  # bad lines of a file that stderr names
 
 app = typer.Typer(
     name="faithguard",
@@ -113,8 +117,14 @@ def _complain(message: str, hint: str = "") -> None:
     line = " ".join(visible(message).split())
     if len(line) > _LONGEST:
         line = f"{line[:_LONGEST]}... {len(line) - _LONGEST:,} more characters"
+    _note(f"{line}{hint}")
+
+
+def _note(line: str) -> None:
+    if sys.stderr is None:
+        return
     with _pipe(sys.stderr):
-        print(f"faithguard: {line}{hint}", file=sys.stderr, flush=True)
+        print(f"faithguard: {line}", file=sys.stderr, flush=True)
 
 
 @contextmanager
@@ -202,9 +212,13 @@ def _read(file: str, what: str) -> str:
 
 
 def _stdin() -> str:
+    return _decoded(_stdin_bytes("the answer", " for --answer").read(), "the answer on stdin")
+
+
+def _stdin_bytes(what: str = "exchanges", option: str = "") -> BinaryIO:
     if sys.stdin is None:
-        raise ConfigError("stdin is closed; pipe the answer in, or name a file for --answer")
-    return _decoded(sys.stdin.buffer.read(), "the answer on stdin")
+        raise ConfigError(f"stdin is closed; pipe {what} in, or name a file{option}")
+    return sys.stdin.buffer
 
 
 def _decoded(data: bytes, name: str) -> str:
@@ -228,19 +242,110 @@ def _as_json(report: Report, decision: Decision) -> str:
 
 
 def _as_text(report: Report, decision: Decision) -> str:
-    from rich.console import Console
-
     from faithguard._render import terminal
+
+    return _page(terminal(report, decision))
+
+
+def _page(parts: Iterable[RenderableType]) -> str:
+    from rich.console import Console
 
     # In memory, since rich would end the process with a code of its own when a reader goes away.
     stdout = sys.stdout
     encoding = "utf-8" if stdout is None else stdout.encoding
     page = io.TextIOWrapper(io.BytesIO(), encoding=encoding, newline="")
     console = Console(file=page, force_terminal=(stdout is not None and stdout.isatty()) or None)
-    for part in terminal(report, decision):
+    for part in parts:
         console.print(part)
     page.seek(0)
     return page.read()
+
+
+# score
+
+
+@app.command()
+@_orderly
+def score(
+    exchanges: Annotated[
+        str,
+        typer.Argument(metavar="FILE", help="JSON lines; .gz is unpacked, - reads stdin."),
+    ],
+    out: Annotated[
+        str, typer.Option("--out", "-o", metavar="FILE", help="Takes a record for each line.")
+    ],
+    domain: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Whose thresholds decide, whatever the lines name."),
+    ] = None,
+    policy: Annotated[
+        str | None, typer.Option(metavar="FILE", help="A TOML file with thresholds of your own.")
+    ] = None,
+    jobs: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Worker processes; 0: one for each core.")
+    ] = 1,
+    rejects: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Takes bad lines, each with its number and the reason."),
+    ] = None,
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Begin anew and replace what OUT holds.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+) -> int:
+    """Score a file of exchanges. The same command goes on where a run was interrupted.
+
+    Each line is an object with an answer, a question and its context, named as RAGAS, DeepEval
+    or faithguard do. Exit 0: every answer passed; 1: one did not; 2: a bad line or a failure.
+    """
+    from rich.console import Console
+
+    from faithguard._render._summary import Bar, summary_table
+    from faithguard.files import rejects_path, score_file
+    from faithguard.types import to_json
+
+    if out == "-":
+        raise ConfigError("-o - is no file: a run that can go on needs one; name it")
+    source = _stdin_bytes() if exchanges == "-" else exchanges
+    with Bar(Console(stderr=True)) as bar:
+        try:
+            summary = score_file(
+                source,
+                out,
+                domain=domain,
+                policy=policy,
+                jobs=jobs or _cores(),
+                rejects=rejects,
+                restart=restart,
+                watch=bar,
+            )
+        except KeyboardInterrupt:
+            bar.close()
+            _complain(f"interrupted after line {bar.lines:,}; the same command goes on from there")
+            raise
+    _note(bar.told())
+    if summary.bad:
+        _tell_bad(summary.bad, Path(rejects) if rejects else rejects_path(out))
+    _print(to_json(summary) + "\n" if as_json else _page([summary_table(summary)]))
+    if summary.bad:
+        return _FAILED
+    return 0 if summary.passed == summary.stating else _NOT_PASSED
+
+
+def _cores() -> int:
+    """Return how many cores this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)  # Linux only
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def _tell_bad(count: int, file: Path) -> None:
+    """Say which lines were bad, and why: the first ones, and where the others are."""
+    with file.open(encoding="ascii") as rows:
+        for row in islice(rows, _BAD_TOLD):
+            bad = json.loads(row)
+            _complain(f"line {bad['line']:,}: {bad['reason']}")
+    more = f"{count - _BAD_TOLD:,} more bad lines are" if count > _BAD_TOLD else "bad lines are"
+    _complain(f"{more} in {str(file)!r}, with the reasons")
 
 
 # demo

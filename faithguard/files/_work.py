@@ -1,0 +1,165 @@
+"""Lines -> lines of both outputs, and what to count. Without state, so that any process can."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from faithguard._version import __version__
+from faithguard.config import Layer, layers
+from faithguard.errors import CaptureError, ConfigError, describe
+from faithguard.exchanges import read_exchange
+from faithguard.files._lines import LONGEST, Line, StrPath
+from faithguard.policy import ALIASES, DOMAINS, Policy, decide
+from faithguard.scorer import default_scorer
+from faithguard.stats import Tally
+from faithguard.types import Exchange, Record, to_json
+
+__all__ = ["Scored", "Work"]
+
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What became of a batch."""
+
+    records: bytes
+    rejects: bytes
+    tally: Tally
+
+
+@dataclass(slots=True, kw_only=True)
+class Work:
+    """What is done to each line.
+
+    Raises:
+        ConfigError: If the domain is unknown or the policy file cannot be used.
+    """
+
+    domain: str | None
+    policy: StrPath | None
+    _policies: dict[str | None, Policy] = field(default_factory=dict[str | None, Policy])
+
+    def __post_init__(self) -> None:
+        self._policy(self.domain)
+
+    def settings(self) -> dict[str, str]:
+        """Return whatever the outputs depend on besides the input."""
+        scorer = default_scorer()
+        stages = [scorer.extractor.name, *(verifier.name for verifier in scorer.verifiers)]
+        return {
+            "domain": self.domain or "",
+            "policy": _digest([_values(layer) for layer in layers(self.policy, os.environ)]),
+            "version": " ".join([f"faithguard@{__version__}", *stages]),
+        }
+
+    def __call__(self, lines: Sequence[Line]) -> Scored:
+        """Score lines."""
+        records: list[bytes] = []
+        rejects: list[bytes] = []
+        tally = Tally()
+        for line in lines:
+            try:
+                records.append(self._record(line, tally))
+            except CaptureError as error:
+                rejects.append(_reject(line, str(error)))
+            except Exception as error:  # one line, whatever is in it, must not end a long run
+                rejects.append(_reject(line, f"could not be scored: {describe(error)}"))
+        tally.bad = len(rejects)
+        return Scored(b"".join(records), b"".join(rejects), tally)
+
+    def _record(self, line: Line, tally: Tally) -> bytes:
+        exchange = read_exchange(_object(line), id=_id_of(line))
+        policy = self._policy_of(exchange)
+        exchange = replace(exchange, domain=policy.domain)
+        report = default_scorer().score(exchange)
+        decision = decide(report, policy)
+        lasting = replace(report, usage=replace(report.usage, seconds=0.0, cached=0))
+        record = Record(
+            exchange=exchange, report=lasting, decision=decision, versions=report.versions
+        )
+        text = f'{{"line": {line.number}, {to_json(record)[1:]}\n'.encode("ascii")
+        tally.add(report, decision)  # last: what fails is not counted
+        return text
+
+    def _policy_of(self, exchange: Exchange) -> Policy:
+        if self.domain is not None or exchange.domain is None:
+            return self._policy(self.domain)
+        try:
+            return self._policy(exchange.domain)
+        except ConfigError:
+            known = {*DOMAINS, *ALIASES}.union(*(x.domains for x in layers(self.policy, {})))
+            raise CaptureError(
+                f"`domain` cannot be used: there are {', '.join(sorted(known))}; --domain names "
+                "one for all lines"
+            ) from None
+
+    def _policy(self, domain: str | None) -> Policy:
+        if domain not in self._policies:
+            self._policies[domain] = Policy.for_domain(domain, file=self.policy)
+        return self._policies[domain]
+
+
+def _values(layer: Layer) -> list[Any]:
+    """Return what a layer sets, without where it was found."""
+    return [
+        layer.may_loosen,
+        layer.default_domain and layer.default_domain.value,
+        {
+            domain: {name: setting.value for name, setting in table.items()}
+            for domain, table in layer.domains.items()
+        },
+        {name: setting.value for name, setting in layer.everywhere.items()},
+    ]
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _id_of(line: Line) -> str:
+    """Return an id that is always the same for this line, and no other line's."""
+    return hashlib.sha256(b"%d\n%s" % (line.number, line.data or b"")).hexdigest()[:32]
+
+
+def _object(line: Line) -> Mapping[str, Any]:
+    """Parse a line.
+
+    Raises:
+        CaptureError: If it is not the JSON of an object; shows none of it.
+    """
+    if line.data is None:
+        raise CaptureError(f"{line.size:,} bytes are more than the {LONGEST:,} of the longest line")
+    skipped = len(_BOM) if line.data.startswith(_BOM) else 0
+    try:
+        text = line.data[skipped:].decode("utf-8")
+    except UnicodeDecodeError as error:
+        place = error.start + skipped
+        raise CaptureError(f"not UTF-8: byte {place} is 0x{line.data[place]:02x}") from None
+    try:
+        # NaN is how some tools write a cell that is empty
+        value: object = json.loads(text, parse_constant=lambda _: None)
+    except json.JSONDecodeError as error:
+        raise CaptureError(f"not JSON: {error.msg} at character {error.pos}") from None
+    except (ValueError, RecursionError):
+        raise CaptureError("not JSON: a number is too long, or lists are too deep") from None
+    if not isinstance(value, dict):
+        raise CaptureError("not a JSON object: each line is one exchange in { }")
+    return cast("dict[str, Any]", value)
+
+
+def _reject(line: Line, reason: str) -> bytes:
+    """Return a line of the rejects file; one that is no text is kept as base64."""
+    row: dict[str, Any] = {"line": line.number, "reason": reason}
+    if line.data is not None:
+        try:
+            row["text"] = line.data.decode("utf-8")
+        except UnicodeDecodeError:
+            row["base64"] = base64.b64encode(line.data).decode("ascii")
+    return (json.dumps(row) + "\n").encode("ascii")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,13 @@ import pytest
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnablePassthrough
+from llama_index.core.query_engine import RetrieverQueryEngine
 
 from faithguard import Passage, Report
 from faithguard_langchain.testing import PassageRetriever, ScriptedChatModel
+from faithguard_llama_index import unwatch
+from faithguard_llama_index.testing import PassageRetriever as NodeRetriever
+from faithguard_llama_index.testing import ScriptedLLM
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
@@ -42,12 +48,27 @@ def a_chain() -> Any:
     )
 
 
+def an_engine() -> Any:
+    """Return what the README calls `engine`: any query engine of LlamaIndex."""
+    retriever = NodeRetriever(passages=[Passage(text=LEAFLET)])
+    llm = ScriptedLLM(reply=lambda messages: "The sauna opens at 2pm.")
+    return RetrieverQueryEngine.from_args(retriever, llm=llm)
+
+
+@pytest.fixture
+def _unwatched() -> Iterator[None]:
+    """Leave no watcher of the README's behind."""
+    yield
+    unwatch()
+
+
+@pytest.mark.usefixtures("_unwatched")
 def test_python_blocks_run(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The Python blocks run one after the other, given a chain, and do what the text says."""
+    """The Python blocks run one after the other, given a chain and an engine, as the text says."""
     monkeypatch.chdir(tmp_path)
-    names: dict[str, Any] = {"chain": a_chain()}
+    names: dict[str, Any] = {"chain": a_chain(), "engine": an_engine()}
     watchers = []
 
     for block in blocks("python"):
@@ -55,8 +76,13 @@ def test_python_blocks_run(
         watchers.append(names["watcher"])
 
     assert names["answer"] == names["safe_answer"] == "The sauna opens at 2pm."
+    assert str(names["response"]) == str(names["safe_response"]) == names["answer"]
+    assert names["safe_response"].metadata["faithguard"]["passed"]
+    assert names["result"].passing
     assert watchers[0].wait(10)
     assert [report.supported for report in watchers[0].reports] == [1]
+    assert names["watcher"].wait(10)
+    assert [report.supported for report in names["watcher"].reports] == [1, 1]
     assert names["record"].decision.passed
     assert "1 of 3 claims supported" in capsys.readouterr().out
     assert names["own"].domain == "wiki"
@@ -95,6 +121,9 @@ def test_commands_run(command: str, tmp_path: Path) -> None:
     """The README's commands run; a check of an unfaithful answer exits 1."""
     (tmp_path / "leaflet.txt").write_text(LEAFLET, "utf-8")
     (tmp_path / "answer.txt").write_text("Towels cost 5 euros.", "utf-8")
+
+    exchange = {"question": "When?", "answer": "Towels cost 3 euros.", "contexts": [LEAFLET]}
+    (tmp_path / "exchanges.jsonl").write_text(json.dumps(exchange), "utf-8")
 
     done = subprocess.run(
         [sys.executable, "-m", "faithguard.cli", *shlex.split(command)[1:]],

@@ -2,22 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import asyncio
-import collections
-import functools
-import inspect
-import itertools
-import pathlib
-import re
-import shutil
-import statistics
-import string
-import subprocess
-import tempfile
-import textwrap
-import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import openai
@@ -26,87 +12,13 @@ from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable
 from langchain_openai import ChatOpenAI
 
-from faithguard import Passage, UnfaithfulAnswerError
+from faithguard import UnfaithfulAnswerError
 from faithguard.testing import ChatServer
 from faithguard_langchain import guard
 from faithguard_langchain.testing import PassageRetriever
+from tests.library import ASKED, asked_about, library, question, sentence
 
 from .scene import FALLBACK, LIE, only, seen, text_chain, watcher
-
-_MODULES = (
-    ast,
-    collections,
-    functools,
-    inspect,
-    itertools,
-    pathlib,
-    re,
-    shutil,
-    statistics,
-    string,
-    subprocess,
-    tempfile,
-    textwrap,
-    threading,
-)
-
-
-def _documented(module: Any) -> Iterator[tuple[str, Any]]:
-    for name, value in sorted(vars(module).items()):
-        if name.startswith("_") or inspect.ismodule(value):
-            continue
-        yield f"{module.__name__}.{name}", value
-        if inspect.isclass(value):
-            for inner, member in sorted(vars(value).items()):
-                if not inner.startswith("_") and callable(member):
-                    yield f"{module.__name__}.{name}.{inner}", member
-
-
-@functools.cache
-def library() -> tuple[Passage, ...]:
-    """Return what the standard library says of its own functions, one passage for each."""
-    found: dict[str, Passage] = {}
-    for module in _MODULES:
-        for name, value in _documented(module):
-            text = inspect.getdoc(value)
-            if text and len(text) > 60 and text not in found:
-                found[text] = Passage(text=f"{name}: {text}", source=name)
-    return tuple(found.values())
-
-
-def sentence(name: str) -> str:
-    """Return the first sentence of a passage, as a model quotes it."""
-    passage = next(p for p in library() if p.source == name)
-    text = passage.text.partition(": ")[2]
-    return " ".join(re.split(r"(?<=[.])\s", text)[0].split())
-
-
-ASKED = (
-    "textwrap.dedent",
-    "shutil.copyfileobj",
-    "statistics.median",
-    "functools.lru_cache",
-    "tempfile.mkdtemp",
-    "inspect.getdoc",
-    "pathlib.Path.rename",
-    "subprocess.check_output",
-)
-
-
-def question(name: str) -> str:
-    """Ask about one function."""
-    return f"What does {name} do? {sentence(name)[:40]}"
-
-
-def truth(name: str) -> str:
-    """Answer by quoting."""
-    return f"About {name} the documentation says this. {sentence(name)}"
-
-
-def asked_about(messages: Sequence[dict[str, Any]]) -> str:
-    """Return the function that a request asks about."""
-    text = next(str(m["content"]) for m in messages if m["role"] == "user")
-    return next(name for name in ASKED if f"does {name} do" in text)
 
 
 def faithful(messages: list[dict[str, Any]]) -> str:

@@ -48,15 +48,26 @@ class Said:
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._runs: dict[int, set[int]] = defaultdict(set)  # length in words -> hashes
-        self.empty = True
+        self._flat: list[str] = []
         for text in texts:
-            self.empty = False
             for form in dict.fromkeys((text, unescaped(text))):
                 tokens = _tokens(form)
+                self._flat.append(_flat(tokens))
                 self._runs[_SHINGLE].update(_hashes(tokens, _SHINGLE))
                 for sentence in _sentences(form):
                     if len(sentence) < _SHINGLE:
                         self._runs[len(sentence)].add(hash(tuple(sentence)))
+
+    @property
+    def empty(self) -> bool:
+        """Whether there are no texts at all."""
+        return not self._flat
+
+    def hold_all(self, text: str) -> bool:
+        """Say whether a text that is too short to be known by a stretch stands there as a whole."""
+        tokens = _tokens(text)
+        whole = _flat(tokens)
+        return 0 < len(tokens) < _SHINGLE and any(whole in flat for flat in self._flat)
 
     def stretches(self, text: str) -> Iterator[Stretch]:
         """Yield the parts of a text, in order and without gaps."""
@@ -240,6 +251,10 @@ def _sentences(text: str) -> Iterator[list[str]]:
 
 def _tokens(text: str) -> list[str]:
     return [token.casefold() for token in _TOKEN.findall(text)]
+
+
+def _flat(tokens: Sequence[str]) -> str:
+    return f" {' '.join(tokens)} "
 
 
 def _hashes(tokens: Sequence[str], length: int) -> Iterator[int]:

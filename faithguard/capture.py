@@ -29,7 +29,7 @@ from faithguard._provenance import Said, Writing, holds, shares, without
 from faithguard.errors import CaptureError
 from faithguard.types import ContextSource, Exchange, Passage
 
-__all__ = ["Assembler", "Message", "Trace", "new_id", "passages_of"]
+__all__ = ["Assembler", "Message", "Trace", "new_id", "passages_of", "without"]
 
 Role = Literal["system", "user", "assistant", "tool"]
 RunKind = Literal["chain", "retriever", "tool", "model"]
@@ -99,11 +99,16 @@ class Trace:
     """What the root was given, as plain strings, lists, mappings and `Message`s."""
     query: str | None = None
     """What the first retriever was asked."""
+    queries: list[str] = field(default_factory=list[str])
+    """What retrievers were asked, by those who tell of each."""
     _found: list[_Fetched] = field(default_factory=list["_Fetched"])
+    _handed_out: bool = False
     _prompts: dict[Message, int] = field(default_factory=dict[Message, int])
     """Each message, with how many texts had been told when it was first sent."""
     _told: dict[str, None] = field(default_factory=dict[str, None])
     """What models wrote and guards added, in order."""
+    _recalled: dict[Message, None] = field(default_factory=dict[Message, None])
+    """What a memory brought."""
     _passed: dict[str, None] = field(default_factory=dict[str, None])
     """What models handed to tools."""
     _asked: dict[str, Sequence[str]] = field(default_factory=dict[str, "Sequence[str]"])
@@ -125,6 +130,14 @@ class Trace:
         """Take what a retriever or a tool returned; a generator is read by `exchange`."""
         self._found.append(_Fetched(run, self.models, passages))
 
+    def handed_out(self, passages: Iterable[Passage]) -> None:
+        """Take what an answer names as its sources, where nothing else is known of them.
+
+        A model may have written them; what stood in a prompt before it did is none of its own.
+        """
+        self._handed_out = True
+        self.retrieved("", passages)
+
     def asked(self, run: str, texts: Sequence[str]) -> None:
         """Take what a tool is asked with; what it gives back of that is no evidence."""
         self._asked[run] = texts
@@ -145,6 +158,10 @@ class Trace:
         """Take what a model handed to tools."""
         self._passed |= dict.fromkeys(text for text in texts if text.strip())
 
+    def recalled(self, messages: Iterable[Message]) -> None:
+        """Take what a memory brought of earlier turns, summaries of them included."""
+        self._recalled |= dict.fromkeys(messages)
+
     def added(self, text: str) -> None:
         """Take what a guard itself put into a prompt: it names claims, and is no evidence."""
         self._told[text] = None
@@ -158,9 +175,16 @@ class Trace:
         """Say whether a text holds something that a model of this run wrote."""
         return shares(text, self.told)
 
-    def writing(self) -> Writing:
-        """Return what models of this run wrote, beside what retrievers brought."""
-        return Writing(self.told, (passage.text for passage in self.fetched_passages()))
+    def writing(self, beside: Iterable[str] = ()) -> Writing:
+        """Return what models of this run wrote, beside what retrievers brought.
+
+        Args:
+            beside: Further texts that are not to count as a model's.
+        """
+        fetched = self.fetched_passages()
+        if self._handed_out:
+            fetched = (passage for passage in self._passages()[0] if passage.seen)
+        return Writing(self.told, [*beside, *(passage.text for passage in fetched)])
 
     @property
     def fetched(self) -> bool:
@@ -236,13 +260,18 @@ class Trace:
         other one is an earlier turn, or all the user's own.
         """
         own = [*_user_words(self.inputs)]
+        # a completion model gets the earlier turns in its prompt, others as messages of their own
+        written_out = [m.text for m in self._recalled if m not in self._prompts]
         # a model that was called with messages was called with the user's own words
         templated = isinstance(self.inputs, str | Mapping)
         for message, before in self._prompts.items():
+            if message in self._recalled:
+                continue
             if message.role in ("system", "tool") or (
                 message.role == "user" and templated and holds(message.text, own)
             ):
-                yield without(message.text, own, written=self._told_before(before))
+                words = [*own, *written_out]
+                yield without(message.text, words, written=self._told_before(before))
 
     def _told_before(self, before: int) -> list[str]:
         """Return what models and guards had written by then.
@@ -254,8 +283,8 @@ class Trace:
 
 def _split(passage: Passage, prompts: Said) -> Iterator[Passage]:
     """Yield a passage in the pieces that reached a prompt and those that did not."""
-    if prompts.empty:
-        # no model call was observed: what was fetched is the best that is known
+    if prompts.empty or prompts.hold_all(passage.text):
+        # where no model call was observed, what was fetched is the best that is known
         yield replace(passage, seen=True)
         return
     for start, stop, said in prompts.stretches(passage.text):

@@ -269,7 +269,7 @@ def _page(parts: Iterable[RenderableType]) -> str:
 def score(
     exchanges: Annotated[
         str,
-        typer.Argument(metavar="FILE", help="JSON lines; .gz is unpacked, - reads stdin."),
+        typer.Argument(metavar="FILE", help="JSON lines, gzip too; - reads stdin."),
     ],
     out: Annotated[
         str, typer.Option("--out", "-o", metavar="FILE", help="Takes a record for each line.")
@@ -301,6 +301,7 @@ def score(
     from rich.console import Console
 
     from faithguard._render._summary import Bar, summary_table
+    from faithguard.exchanges import CONTEXT
     from faithguard.files import rejects_path, score_file
     from faithguard.types import to_json
 
@@ -324,6 +325,8 @@ def score(
             _complain(f"interrupted after line {bar.lines:,}; the same command goes on from there")
             raise
     _note(bar.told())
+    if summary.stating and summary.outcomes.get("no_context") == summary.stating:
+        _note(f"no line has a context, which is looked for in {', '.join(CONTEXT)}")
     if summary.bad:
         _tell_bad(summary.bad, Path(rejects) if rejects else rejects_path(out))
     _print(to_json(summary) + "\n" if as_json else _page([summary_table(summary)]))

@@ -8,7 +8,7 @@ text. It is found by its answer, and each part may have one of several names:
 | answer | `answer`; `response` (RAGAS, LlamaIndex); `actual_output` (DeepEval) |
 | question | `question`; `user_input` (RAGAS); `input` (DeepEval); `query` (LlamaIndex) |
 | context | `context`, `contexts`, `passages`, `documents`, `docs`, `source_documents`; \
-`retrieved_contexts` (RAGAS); `retrieval_context` (DeepEval) |
+`retrieved_contexts` (RAGAS); `retrieval_context` (DeepEval); `source_nodes` (LlamaIndex) |
 | the rest | `id`, `domain`, `tags` |
 
 A stored `Exchange`, `Report` or `Record` is read as the exchange in it, to be scored anew. Context
@@ -33,11 +33,11 @@ from faithguard.types import Exchange, Passage
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-__all__ = ["read_exchange"]
+__all__ = ["CONTEXT", "read_exchange"]
 
 _ANSWER = ("answer", "response", "actual_output")
 _QUESTION = ("question", "user_input", "input", "query")
-_CONTEXT = (
+CONTEXT = (
     "context",
     "contexts",
     "passages",
@@ -46,7 +46,10 @@ _CONTEXT = (
     "source_documents",
     "retrieved_contexts",
     "retrieval_context",
+    "source_nodes",
 )
+"""Names of the context."""
+
 _TEXT = ("text", "page_content", "content")
 _SOURCE = ("source", "file_name", "url", "id")
 _OURS = ("context_source", "finish_reason", "started_at", "timings")
@@ -103,8 +106,8 @@ def _found(mapping: Mapping[str, Any], names: Sequence[str]) -> tuple[str, Any]:
 
 def _context_names(mapping: Mapping[str, Any]) -> Sequence[str]:
     if "retrieval_context" in mapping:
-        return [name for name in _CONTEXT if name != "context"]
-    return _CONTEXT
+        return [name for name in CONTEXT if name != "context"]
+    return CONTEXT
 
 
 def _answer(mapping: Mapping[str, Any]) -> str:
@@ -115,7 +118,7 @@ def _answer(mapping: Mapping[str, Any]) -> str:
             raise CaptureError(f"`{null[0]}` is null: there is no answer to check")
         raise CaptureError(
             f"there is no answer: name it {_names(_ANSWER)} (the question {_names(_QUESTION)}, "
-            f"the context {_names(_CONTEXT)})"
+            f"the context {_names(CONTEXT)})"
         )
     return _text(name, value) or ""
 
@@ -171,6 +174,9 @@ def _piece(item: object, where: str) -> dict[str, Any]:
     if not isinstance(item, Mapping):
         raise CaptureError(f"{where} is {_kind(item)}, not a text")
     piece = cast("Mapping[str, Any]", item)
+    node = piece.get("node")  # LlamaIndex puts a score beside it
+    if isinstance(node, Mapping):
+        piece = cast("Mapping[str, Any]", node)
     text = next((piece[key] for key in _TEXT if isinstance(piece.get(key), str)), None)
     if text is None:
         raise CaptureError(f"{where} has no text: name it {_names(_TEXT)}")

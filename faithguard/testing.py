@@ -212,6 +212,7 @@ a stream that ends in the middle; JSON that is none; an answer without text; a l
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
+    request_queue_size = 128  # many clients may come at once
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Say nothing of a client that has left, as it may."""

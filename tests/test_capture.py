@@ -674,3 +674,54 @@ def test_a_text_that_quotes_a_model_is_known() -> None:
     assert trace.quoted_in("could not parse: The oven is lit at four in the morning.")
     assert not trace.quoted_in("could not parse: Yes.")
     assert not Trace().quoted_in("anything")
+
+
+ASKED = "When does the oven burn?"
+
+
+def recalling(*messages: Message, prompt: list[Message]) -> list[str]:
+    """Return the evidence of a prompt, where a memory brought some messages."""
+    trace = Trace(inputs=ASKED)
+    trace.recalled(messages)
+    trace.prompted(prompt)
+    return evidence(trace.exchange("x"))
+
+
+@pytest.mark.parametrize("role", ["system", "user", "assistant"])
+def test_what_a_memory_brings_is_no_evidence(role: Any) -> None:
+    """Earlier turns and summaries of them, whatever role they are sent under."""
+    summary, asked = Message(role, f"{ASKED} {MILL}"), Message("user", ASKED)
+    assert recalling(summary, prompt=[Message("system", OVEN), summary, asked]) == [OVEN]
+
+
+def test_earlier_turns_that_are_written_out_are_no_evidence() -> None:
+    """A completion model gets them inside of its one prompt."""
+    turn = Message("user", f"I was told: {MILL}")
+    (left,) = recalling(turn, prompt=[Message("user", f"{OVEN}\nuser: {turn.text}\nuser: {ASKED}")])
+    assert OVEN in left
+    assert "spelt" not in left
+
+
+def test_an_earlier_answer_takes_nothing_from_what_it_was_made_of() -> None:
+    """It is a message of its own; the system prompt that says the same stays whole."""
+    turn = Message("assistant", OVEN)
+    prompt = [Message("system", f"{OVEN} {MILL}"), turn, Message("user", ASKED)]
+    assert recalling(turn, prompt=prompt) == [f"{OVEN} {MILL}"]
+
+
+def test_a_short_passage_inside_a_line_was_seen() -> None:
+    """A row of a table is too short to be known by six words in a row."""
+    exchange = fetched("[('rye', 4)]", "[('spelt', 9)]", prompt="The database says: [('rye', 4)].")
+    assert evidence(exchange) == ["[('rye', 4)]"]
+    assert hidden(exchange) == ["[('spelt', 9)]"]
+
+
+def test_what_an_answer_names_as_its_source_may_be_a_models() -> None:
+    """Only what stood in a prompt before a model wrote it counts as brought."""
+    trace = Trace()
+    trace.prompted([Message("user", f"Notes: {OVEN}")])
+    trace.wrote(f"{OVEN} {MILL}")
+    trace.handed_out([Passage(text=OVEN), Passage(text=MILL)])
+    assert [trace.writing().parts(text) for text in (OVEN, MILL)] == [[], [MILL]]
+    assert trace.writing(beside=[MILL]).parts(MILL) == []
+    assert evidence(trace.exchange("x")) == [OVEN]

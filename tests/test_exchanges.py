@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from faithguard import CaptureError, Exchange, Passage, check
@@ -87,6 +87,15 @@ def test_a_piece_of_context_keeps_what_it_has() -> None:
     assert (second.source, second.metadata["page"], second.seen) == ("b.md", 3, True)
 
 
+def test_nodes_of_llama_index_are_read() -> None:
+    """As its responses have them, with a score beside each."""
+    node = {"text": "One.", "metadata": {"file_name": "a.md"}, "class_name": "TextNode"}
+
+    exchange = read_exchange({"response": "a", "source_nodes": [{"node": node, "score": 0.5}]})
+
+    assert [(p.text, p.source) for p in exchange.passages] == [("One.", "a.md")]
+
+
 def test_what_the_model_should_have_seen_is_no_evidence() -> None:
     """DeepEval's `context` beside `retrieval_context`; alone it is the only one there is."""
     case: dict[str, Any] = {"input": "q", "actual_output": "a", "context": ["Ideal."]}
@@ -131,7 +140,13 @@ def test_ids_tags_and_domain_are_read() -> None:
 
 def test_other_fields_are_left_alone() -> None:
     """Data sets have columns of their own, also under names that our stored exchanges have."""
-    row = {"reference": 1, "faithfulness": None, "timings": "x", "started_at": [1], "score": {}}
+    row: dict[str, Any] = {
+        "reference": 1,
+        "faithfulness": None,
+        "timings": "x",
+        "started_at": [1],
+        "score": {},
+    }
 
     assert read_exchange({**row, "answer": "a", "contexts": ["b"]}).answer == "a"
 
@@ -189,14 +204,13 @@ def test_lone_surrogates_become_the_sign_for_them() -> None:
     assert (exchange.answer, texts(exchange)) == ("a\ufffdb", ["\ufffd"])
 
 
-values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
-    max_leaves=6,
-)
+plain = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
+inner = plain | st.lists(plain, max_size=3) | st.dictionaries(st.text(), plain, max_size=3)
+values = inner | st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3)
 NAMES = "id answer response question input context contexts passages domain tags timings".split()
 
 
+@settings(max_examples=50)
 @given(st.dictionaries(st.sampled_from([*NAMES, "started_at", "exchange"]), values))
 def test_any_object_is_read_or_refused(row: dict[str, Any]) -> None:
     """Nothing else is raised."""

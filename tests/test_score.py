@@ -6,7 +6,9 @@ import base64
 import contextlib
 import gzip
 import io
+import itertools
 import json
+import multiprocessing
 import os
 import random
 import re
@@ -15,17 +17,22 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from faithguard import ConfigError, FaithguardError, Report
+from faithguard._render._summary import Bar
 from faithguard.cli import app
 from faithguard.files import rejects_path, score_file
-from faithguard.files._lines import LONGEST
+from faithguard.files._lines import LONGEST, Batch, Line, Lines
+from faithguard.files._work import Scored, joined
+from faithguard.files._workers import Workers
 from faithguard.sinks import JsonlSink
 from faithguard.types import Record, from_json, to_json
 
@@ -99,6 +106,33 @@ def command(*args: str | Path) -> list[str]:
     return [sys.executable, "-m", "faithguard.cli", "score", *(str(arg) for arg in args)]
 
 
+@pytest.fixture
+def forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Copy this process instead of starting another, which takes a hundred times as long."""
+    if "fork" not in multiprocessing.get_all_start_methods():
+        pytest.skip("needs processes that can be copied")
+    fork = multiprocessing.get_context("fork")
+    monkeypatch.setattr("faithguard.files._workers.get_context", lambda _: fork)
+
+
+FORKS = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+
+
+class Once(io.RawIOBase):
+    """What can be read once, as a pipe."""
+
+    def __init__(self, data: bytes) -> None:
+        self._left = io.BytesIO(data)
+
+    def readable(self) -> bool:
+        """As the name says."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read on."""
+        return self._left.readinto(buffer)
+
+
 class Stop(Exception):
     """What ends a run in the middle."""
 
@@ -142,11 +176,13 @@ def test_outputs_are_for_their_owner_only(put: Rows, out: Path) -> None:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_the_same_bytes_come_out_of_any_number_of_processes(put: Rows, out: Path) -> None:
+@FORKS
+def test_the_same_bytes_come_out_of_any_number_of_processes(
+    put: Rows, out: Path, forked: None
+) -> None:
     """Ids, scores and order depend on the lines alone; bad lines are where they were."""
-    rows = [
-        line for n, line in enumerate(many(70)) for line in ([line, b"{"] if n == 40 else [line])
-    ]
+    rows: list[Any] = many(70)
+    rows.insert(41, b"{")
     source = put(*rows)
     score_file(source, out)
     other = out.with_name("other.jsonl")
@@ -211,7 +247,7 @@ def test_an_unknown_domain_is_a_bad_line(put: Rows, out: Path) -> None:
     score_file(put(row(domain="medcal")), out)
 
     (bad,) = loaded(rejects_path(out))
-    assert "`domain` cannot be used" in bad["reason"]
+    assert "`domain` is none of conversational, " in bad["reason"]
     assert "medical" in bad["reason"]
 
 
@@ -312,18 +348,55 @@ def test_an_empty_file_is_no_fault(put: Rows, out: Path) -> None:
     assert (summary.answers, summary.interval, out.read_bytes()) == (0, None, b"")
 
 
+GOOD = as_line(row())
+PRETTY = json.dumps([row()], indent=1).encode()
+CSV = b"question,answer,context\nWhen?,walrus,walrus\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"[" + GOOD + b"]", "is one JSON array; make JSON lines of it: jq -c '.[]' IN"),
+        (b"[\n" + GOOD + b",\n" + GOOD + b"\n]\n", "is one JSON array"),
+        (b"\xef\xbb\xbf\n " + PRETTY, "is one JSON array"),
+        (PRETTY[2:-1], "put each object on one: jq -c . IN"),
+        (CSV, "csv.DictReader"),
+        (GOOD.decode().encode("utf-16"), "is UTF-16; convert it: iconv -f UTF-16"),
+        (gzip.compress(CSV), "csv.DictReader"),
+    ],
+)
+def test_a_file_of_another_kind_is_refused(put: Rows, out: Path, data: bytes, words: str) -> None:
+    """With the remedy, and before each of its lines is rejected; as a stream, too."""
+    source = put(data, end=b"")
+
+    for make in (lambda: source, lambda: io.BufferedReader(Once(data))):
+        with pytest.raises(ConfigError) as caught:
+            score_file(make(), out)
+        assert words in str(caught.value)
+        assert "walrus" not in str(caught.value)
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("first", [b"[1, 2]", b"{", b"walrus", b'contexts": ["a"]}'])
+def test_a_bad_first_line_is_only_a_bad_line(put: Rows, out: Path, first: bytes) -> None:
+    """What a log begins with after its first part was cut off."""
+    summary = score_file(put(first, row(), row()), out)
+
+    assert (summary.answers, summary.bad) == (2, 1)
+
+
 # Going on
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_a_run_goes_on_where_it_was_interrupted(put: Rows, out: Path, jobs: int) -> None:
-    """Stopped after any batch, with torn lines behind it: the files become those of one run."""
+@FORKS
+def test_a_run_goes_on_where_it_was_interrupted(put: Rows, out: Path, forked: None) -> None:
+    """Stopped after any batch, with torn lines behind it, by other numbers of processes."""
     rows: list[Any] = many(70)
     rows[5] = rows[40] = rows[69] = b"{bad"
     source = put(*rows)
     whole = out.with_name("whole.jsonl")
     expected = score_file(source, whole)
-    for after in (0, 16, 48):
+    for after, jobs in ((0, 1), (16, 2), (48, 1)):
         with pytest.raises(Stop):
             score_file(source, out, jobs=jobs, watch=stopping(after))
         for path in (out, rejects_path(out)):
@@ -359,33 +432,6 @@ def test_a_kill_between_two_writes_loses_nothing(put: Rows, out: Path) -> None:
         assert bytes_of(out) == whole
 
 
-def test_killed_processes_lose_and_double_nothing(put: Rows, out: Path) -> None:
-    """`kill -9` at random moments, with one process and with two, then once to the end."""
-    rows: list[Any] = many(600)
-    rows[100] = b"{bad"
-    source = put(*rows)
-    whole = out.with_name("whole.jsonl")
-    score_file(source, whole)
-    rng = random.Random(1)
-    killed = 0
-    for jobs in (1, 2, 1):
-        process = subprocess.Popen(
-            command(source, "-o", out, "--jobs", str(jobs)),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        try:
-            process.wait(rng.uniform(0.5, 1.1))
-        except subprocess.TimeoutExpired:
-            process.kill()
-            killed += process.wait() == -signal.SIGKILL
-    summary = score_file(source, out)
-
-    assert killed
-    assert bytes_of(out) == bytes_of(whole)
-    assert (summary.answers, summary.bad) == (599, 1)
-
-
 def test_a_complete_run_is_only_counted_again(put: Rows, out: Path) -> None:
     """The same summary, milliseconds included, and no line is worked on."""
     source = put(*many(5))
@@ -397,31 +443,47 @@ def test_a_complete_run_is_only_counted_again(put: Rows, out: Path) -> None:
 
 
 def test_lines_that_were_added_are_appended(put: Rows, out: Path) -> None:
-    """A log that grows; its last line may have had no end yet."""
-    rows = many(5)
-    source = put(*rows)
-    source.write_bytes(source.read_bytes()[:-1])
-    score_file(source, out)
-    with source.open("ab") as file:
-        file.write(b"\n" + as_line(row(FALSE)) + b"\n")
+    """A log that grows; its last line, still written, may be bad now and good then."""
+    source = put(*many(20))
+    data = source.read_bytes()
 
-    summary = score_file(source, out)
+    for size in (9, len(data) // 2, len(data) - 9, len(data) - 1, len(data)):
+        source.write_bytes(data[:size])
+        summary = score_file(source, out)
+        whole = out.with_name(f"{size}.jsonl")
+        assert replace(summary, milliseconds=None) == replace(
+            score_file(source, whole), milliseconds=None
+        )
+        assert bytes_of(out) == bytes_of(whole)
 
-    whole = out.with_name("whole.jsonl")
-    score_file(source, whole)
-    assert bytes_of(out) == bytes_of(whole)
-    assert summary.answers == 6
+    assert (summary.answers, summary.bad) == (20, 0)
+
+
+def test_what_is_written_while_it_is_read_is_no_line_of_its_own(put: Rows, out: Path) -> None:
+    """The rest of a line that was cut belongs to it, in the next run."""
+    source = put(*many(3))
+    data = source.read_bytes()
+    source.write_bytes(data[:-9])
+
+    def grow(done: int, total: int | None, lines: int) -> None:
+        if lines:
+            source.write_bytes(data)
+
+    first, second = score_file(source, out, watch=grow), score_file(source, out)
+
+    assert (first.answers, first.bad) == (2, 1)
+    assert (second.answers, second.bad) == (3, 0)
 
 
 def test_another_input_is_refused_and_nothing_is_lost(put: Rows, out: Path) -> None:
-    """Changed, shortened, or with a last line that grew: the message names both ways out."""
+    """Changed or shortened: the message names both ways out."""
     source = put(row(), row(FALSE))
     data = source.read_bytes()[:-1]
     source.write_bytes(data)
     score_file(source, out)
     before = bytes_of(out)
 
-    for changed in (data.replace(b"many", b"more"), data[:-9], data + b" ", b""):
+    for changed in (data.replace(b"many", b"more"), data[:-9], b""):
         source.write_bytes(changed)
         with pytest.raises(ConfigError, match=r"is not what it was.*--restart.*another -o"):
             score_file(source, out)
@@ -484,10 +546,29 @@ def test_a_state_that_is_none_is_refused(put: Rows, out: Path) -> None:
     """It is not guessed how far a run was."""
     source = put(row())
     score_file(source, out)
-    Path(f"{out}.state").write_text("{}")
+    state = Path(f"{out}.state")
+    state.write_text("{}")
 
     with pytest.raises(ConfigError, match="is no state of a run"):
         score_file(source, out)
+
+    state.unlink()
+    state.mkdir()
+    with pytest.raises(ConfigError, match="is no state of a run"):
+        score_file(source, out)
+    with pytest.raises(FaithguardError, match="cannot be written on"):
+        score_file(source, out, restart=True)
+
+
+def test_the_input_is_not_overwritten_by_another_name(put: Rows, out: Path) -> None:
+    """A hard link of the input is the input."""
+    source = put(row())
+    os.link(source, out)
+
+    with pytest.raises(ConfigError, match="is the input, too"):
+        score_file(source, out, restart=True)
+
+    assert loaded(source) == [row()]
 
 
 def test_two_runs_do_not_write_one_file(put: Rows, out: Path) -> None:
@@ -505,7 +586,7 @@ def test_two_runs_do_not_write_one_file(put: Rows, out: Path) -> None:
 
 
 def test_packed_files_and_streams_are_read(put: Rows, out: Path, tmp_path: Path) -> None:
-    """A `.gz` and a stream give the bytes that the file gives, and go on like it."""
+    """An archive and a stream give the bytes that the file gives, and go on like it."""
     source = put(*many(40))
     score_file(source, out)
     packed = tmp_path / "exchanges.jsonl.gz"
@@ -514,6 +595,7 @@ def test_packed_files_and_streams_are_read(put: Rows, out: Path, tmp_path: Path)
     for name, make in (
         ("packed.jsonl", lambda: packed),
         ("stream.jsonl", lambda: io.BytesIO(source.read_bytes())),
+        ("pipe.jsonl", lambda: io.BufferedReader(Once(packed.read_bytes()))),
     ):
         other = out.with_name(name)
         with pytest.raises(Stop):
@@ -561,35 +643,47 @@ def workers_of(pid: int) -> list[int]:
     return [child for child, line in command_of.items() if b"spawn_main" in line]
 
 
-@pytest.fixture
-def working(put: Rows, out: Path) -> Iterator[subprocess.Popen[str]]:
-    """Start a long run with two workers and wait until its first lines are written."""
+@contextlib.contextmanager
+def working(
+    out: Path, lines: Iterator[bytes]
+) -> Iterator[tuple[subprocess.Popen[bytes], list[int]]]:
+    """Start a run with two workers on a stream that does not end, until it has written lines."""
     if not Path("/proc/self/task").exists():
         pytest.skip("needs /proc to find the workers")
-    source = put(*many(20_000))
     process = subprocess.Popen(
-        command(source, "-o", out, "--jobs", "2"),
+        command("-", "-o", out, "--jobs", "2"),
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
         start_new_session=True,
     )
-    deadline = time.monotonic() + 30
-    while not (out.exists() and out.stat().st_size) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    yield process
-    process.kill()
-    process.communicate()
+    try:
+        assert fed(process, lines, lambda: out.exists() and out.stat().st_size > 0)
+        workers = workers_of(process.pid)
+        assert len(workers) == 2
+        yield process, workers
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def fed(process: subprocess.Popen[bytes], lines: Iterator[bytes], true: Callable[[], bool]) -> bool:
+    """Give a run more lines, batch by batch, until something is true; say whether it is."""
+    assert process.stdin is not None
+    deadline = time.monotonic() + 60
+    while not true() and time.monotonic() < deadline:
+        process.stdin.write(b"".join(line + b"\n" for line in itertools.islice(lines, 16)))
+        process.stdin.flush()
+        time.sleep(0.03)
+    return true()
 
 
 def gone(pids: list[int]) -> bool:
     """Say whether processes end within seconds."""
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline:
-        if not any(alive(pid) for pid in pids):
-            return True
-        time.sleep(0.02)
-    return False
+    deadline = time.monotonic() + 20
+    while any(alive(pid) for pid in pids) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return not any(alive(pid) for pid in pids)
 
 
 def alive(pid: int) -> bool:
@@ -600,45 +694,96 @@ def alive(pid: int) -> bool:
         return False
 
 
-def test_a_worker_that_dies_ends_the_run_with_a_message(
-    working: subprocess.Popen[str], out: Path
-) -> None:
-    """As when memory runs out: no hang, what was done is kept, the other worker ends."""
-    first, second = workers_of(working.pid)
+def test_a_killed_run_goes_on_and_leaves_no_worker_behind(put: Rows, out: Path) -> None:
+    """`kill -9` while it works; the next run makes the files whole."""
+    rows: list[Any] = many(300)
+    rows[10] = b"{bad"
+    with working(out, map(as_line, rows)) as (process, workers):
+        process.kill()
 
-    os.kill(first, signal.SIGKILL)
-    _, said = working.communicate(timeout=20)
+        assert gone(workers)
+        assert process.wait() == -signal.SIGKILL
+    source = put(*rows)
+    summary = score_file(source, out)
 
-    assert working.returncode == 2
-    assert "a worker process was ended by signal 9 at lines" in said
-    assert "the same command goes on from there, also with fewer --jobs" in said
-    assert "Traceback" not in said
-    assert gone([second])
-    assert loaded(Path(f"{out}.state"))[0]["mark"]["lines"] > 0
+    whole = out.with_name("whole.jsonl")
+    score_file(source, whole)
+    assert bytes_of(out) == bytes_of(whole)
+    assert (summary.answers, summary.bad) == (299, 1)
 
 
-def test_ctrl_c_ends_all_processes_in_order(working: subprocess.Popen[str]) -> None:
+def test_a_killed_worker_is_replaced_and_ctrl_c_ends_all(out: Path) -> None:
     """Exit 130, one line that says how to go on, no traceback of any process."""
-    workers = workers_of(working.pid)
+    lines = map(as_line, itertools.cycle(many(16)))
 
-    os.killpg(working.pid, signal.SIGINT)
-    printed, said = working.communicate(timeout=20)
+    def done() -> int:
+        count: int = json.loads(Path(f"{out}.state").read_text())["place"]["mark"]["lines"]
+        return count
 
-    assert working.returncode == 130
-    assert printed == ""
-    assert said.startswith("faithguard: interrupted after line ")
-    assert said.count("\n") == 1
-    assert gone(workers)
+    with working(out, lines) as (process, (first, second)):
+        before = done()
+        os.kill(first, signal.SIGKILL)
+        assert fed(process, lines, lambda: done() > before + 160)  # more than are under way
+        workers = workers_of(process.pid)
+        assert (first in workers, second in workers, len(workers)) == (False, True, 2)
+
+        os.killpg(process.pid, signal.SIGINT)
+        printed, said = process.communicate(timeout=20)
+
+        assert process.returncode == 130
+        assert printed == b""
+        assert said.startswith(b"faithguard: interrupted after line ")
+        assert said.count(b"\n") == 1
+        assert gone(workers)
+    assert not rejects_path(out).exists()
 
 
-def test_workers_of_a_killed_run_end(working: subprocess.Popen[str]) -> None:
-    """Nobody is left behind that waits for work."""
-    workers = workers_of(working.pid)
-    assert len(workers) == 2
+def deadly(lines: Sequence[Line]) -> Scored:
+    """Copy lines to the output; some end the process."""
+    for line in lines:
+        if line.data == b"kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if line.data == b"exit":
+            os._exit(3)
+    return Scored(records=b"".join(b"%d\n" % line.number for line in lines))
 
-    working.kill()
 
-    assert gone(workers)
+def deadly_lines(*texts: bytes) -> Iterator[Batch]:
+    """Return the batches of lines."""
+    return Lines(io.BytesIO(b"\n".join(texts) + b"\n"), "lines").batches()
+
+
+@FORKS
+def test_a_line_that_ends_its_process_is_rejected(forked: None) -> None:
+    """A crash, or all memory taken: the lines around it are scored, in order."""
+    texts = [b"x"] * 40
+    texts[3], texts[39] = b"kill", b"exit"
+
+    with Workers(deadly, 2) as workers:
+        scored = joined([s for _, s in workers.map(deadly_lines(*texts))])
+
+    bad = [json.loads(line) for line in scored.rejects.splitlines()]
+    numbers = [int(line) for line in scored.records.split()]
+    assert numbers == [n for n in range(1, 41) if n not in (4, 40)]
+    assert [(b["line"], b["text"]) for b in bad] == [(4, "kill"), (40, "exit")]
+    assert bad[0]["reason"] == "could not be scored: its process was ended by signal 9"
+    assert bad[1]["reason"] == "could not be scored: its process ended with code 3"
+    assert scored.tally.bad == 2
+
+
+@FORKS
+@pytest.mark.parametrize("cannot_start", [False, True])
+def test_processes_that_always_end_are_no_fault_of_the_lines(
+    forked: None, cannot_start: bool
+) -> None:
+    """The run ends, and no file is rejected from its first line to its last."""
+    work = os.abort if cannot_start else deadly
+
+    with (
+        pytest.raises(FaithguardError, match=r"one worker process after another ends.*goes on"),
+        Workers(work, 2) as workers,  # type: ignore[arg-type]
+    ):
+        list(workers.map(deadly_lines(*[b"exit"] * 40)))
 
 
 # The command
@@ -687,6 +832,16 @@ def test_bad_lines_exit_2_after_all_others_are_scored(put: Rows, out: Path) -> N
     assert "bad lines" in result.stdout
 
 
+def test_a_file_without_any_context_is_told(put: Rows, out: Path) -> None:
+    """A misspelt name would look like answers that do not pass."""
+    misspelt = {"contxt" if name == "context" else name: value for name, value in row().items()}
+
+    told, once = ran(put(misspelt, misspelt), "-o", out), ran(put(row(), misspelt), "-o", f"{out}2")
+
+    assert "no line has a context, which is looked for in context, contexts, " in told.stderr
+    assert "no line has a context" not in once.stderr
+
+
 def test_a_second_call_says_what_was_there(put: Rows, out: Path) -> None:
     """And comes to the same result."""
     source = put(row(), row(FALSE))
@@ -697,9 +852,10 @@ def test_a_second_call_says_what_was_there(put: Rows, out: Path) -> None:
 
 
 def test_the_command_takes_files_of_policies_and_rejects(
-    put: Rows, out: Path, tmp_path: Path
+    put: Rows, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Options reach the work."""
+    """Options reach the work; 0 jobs are as many as there are cores."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)
     policy, rejects = tmp_path / "p.toml", tmp_path / "bad.jsonl"
     policy.write_text("[domains.harbour]\nsafe = 0.6\nwarning = 0.4\n")
     options = ("--policy", policy, "--domain", "harbour", "--rejects", rejects, "--jobs", "0")
@@ -728,9 +884,11 @@ def test_stdin_is_read(out: Path) -> None:
         (lambda p: (p / "none.jsonl", "-o", p / "o"), "does not exist; check the path"),
         (lambda p: (p, "-o", p / "o"), "is a directory; name a file in it"),
         (lambda p: (p / "in", "-o", p), "is a directory; name a file in it"),
-        (lambda p: (p / "in", "-o", p / "no" / "o"), "cannot be written (No such file"),
+        (lambda p: (p / "in", "-o", p / "no" / "o"), "/no' is no folder"),
         (lambda p: (p / "in", "-o", "/dev/null"), "no regular file"),
         (lambda p: (p / "in", "-o", "-"), "-o - is no file"),
+        (lambda p: (p / "in", "-o", ""), "'' is a directory; name a file in it"),
+        (lambda p: (p / "in", "-o", p / "o", "--rejects", p / "no" / "o"), "/no' is no folder"),
         (lambda p: (p / "in", "-o", p / "in"), "is the input, too: name different files"),
         (lambda p: (p / "in", "-o", p / "o", "--rejects", p / "o"), "is -o, too"),
         (lambda p: (p / "in", "-o", p / "o", "--domain", "medcal"), "unknown domain 'medcal'"),
@@ -752,24 +910,18 @@ def test_what_cannot_be_used_is_one_line_and_exit_2(
 
 
 def test_a_terminal_shows_a_bar_with_a_rate(put: Rows, out: Path) -> None:
-    """On stderr, so that a summary can be piped; and it is gone at the end."""
+    """And in the end it is gone."""
     pty = pytest.importorskip("pty", reason="needs a terminal")
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        command(put(*many(60)), "-o", out), stdout=subprocess.PIPE, stderr=theirs
-    )
-    os.close(theirs)
-    shown = b""
-    with contextlib.suppress(OSError):  # how a terminal ends on Linux
-        while data := os.read(ours, 4096):
-            shown += data
+    with open(theirs, "w") as terminal, Bar(Console(file=terminal)) as bar:
+        score_file(put(*many(20)), out, watch=bar)
+        bar.close()
+        shown = os.read(ours, 65_536)
     os.close(ours)
-    printed, _ = process.communicate(timeout=20)
 
-    assert re.search(rb"\d+% .*\d+ lines, \d+/s", shown)
-    assert b"faithguard: 60 lines; 60 in" in shown
-    assert b"scorable" in printed
-    assert b"\x1b" not in printed
+    assert re.search(rb"100% .*20 lines, \d+/s", shown)
+    assert shown.endswith(b"\x1b[2K")  # the line is cleared
+    assert bar.told().startswith("20 lines; 20 in ")
 
 
 def test_no_jobs_are_refused(put: Rows, out: Path) -> None:

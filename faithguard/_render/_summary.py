@@ -51,9 +51,9 @@ def _rows(summary: Summary) -> Iterator[tuple[str, str, str]]:
         yield "checking", f"{summary.milliseconds:.1f} ms", "an answer, on average"
     yield "model calls", _count(summary.calls), ""
     if summary.bad:
-        yield "bad lines", _count(summary.bad), "in no other number"
+        yield "bad lines", _count(summary.bad), "left out of all figures"
     if summary.blank:
-        yield "blank lines", _count(summary.blank), "left out"
+        yield "blank lines", _count(summary.blank), "left out of all figures"
 
 
 def _count(number: int) -> str:

@@ -17,7 +17,8 @@ How a run goes on after it was killed: it works in batches of lines, and only on
 After each batch a small state file (`OUT.state`) is replaced in one step; it says how much of the
 input has been read (bytes, and their hash), how long both files are, and the counts so far. The
 next run cuts both files to these lengths, reads the input up to that place, and works on. What is
-complete is only counted again, and lines added to the input since are appended.
+complete is only counted again, and lines added to the input since are appended; a last line that
+has no end yet is scored, and read anew by the next run.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ __all__ = ["Watch", "rejects_path", "score_file"]
 class Watch(Protocol):
     """Is told at the start, and after each batch, how far the work is."""
 
-    def __call__(self, done: int, total: int | None, lines: int) -> object:
+    def __call__(self, done: int, total: int | None, lines: int, /) -> object:
         """Take bytes of the input read, bytes in all where known, and lines done."""
         ...
 
@@ -59,7 +60,7 @@ def score_file(
     work, since each job is a process that imports the program.
 
     Args:
-        source: JSON lines: a file (unpacked if it ends in `.gz`) or a binary stream.
+        source: JSON lines, a file or a binary stream; a gzip archive is unpacked.
         out: Takes the records.
         domain: Whose thresholds decide; by default each line's own, else the default domain.
         policy: A TOML file with thresholds of your own.
@@ -71,7 +72,8 @@ def score_file(
     Raises:
         ConfigError: If a file or a setting cannot be used, or `out` holds something else than
             the beginning of this very work. Nothing is overwritten then.
-        FaithguardError: If a worker process ended; what was done is kept.
+        FaithguardError: If the output cannot be written on, or no worker process lives; what
+            was done is kept.
     """
     work = Work(domain=domain, policy=policy)
     with (
@@ -87,12 +89,13 @@ def score_file(
         ) as output,
         Workers(work, jobs) as workers,
     ):
-        lines.resume(output.state.mark)
+        before = output.state
+        lines.resume(before.place.mark, None if before.end is None else before.end.mark)
         output.trim()
         if watch is not None:
             watch(lines.done, lines.total, lines.mark.lines)
         for batch, scored in workers.map(lines.batches()):
-            output.commit(scored, batch.mark)
+            output.commit(batch, scored)
             if watch is not None:
                 watch(batch.done, lines.total, batch.mark.lines)
         return output.finish().summary()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import os
 import stat
 import zlib
@@ -11,7 +12,7 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, TypeAlias, cast
+from typing import Any, BinaryIO, TypeAlias, cast
 
 from faithguard.errors import ConfigError
 
@@ -26,6 +27,14 @@ _LINES, _BYTES = 16, 2**18
 """A batch ends with whichever comes first: what a kill loses, and what a worker is sent."""
 
 _CHUNK = 2**20
+
+_CSV = (
+    "python -c 'import csv, json, sys; "
+    "[print(json.dumps(row)) for row in csv.DictReader(sys.stdin)]' < IN > OUT.jsonl"
+)
+_GZIP = b"\x1f\x8b"
+_BLANK = b"\xef\xbb\xbf \t\r\n"
+"""What may stand before a line: a byte order mark, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +56,19 @@ class Mark:
     sha256: str = hashlib.sha256().hexdigest()
     """Of all these bytes."""
     lines: int = 0
-    blank: int = 0
-    whole: bool = True
-    """Whether the last line had an end."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
     """Lines to work on together."""
 
     lines: tuple[Line, ...]
+    blank: int
+    """Lines between them that are."""
     mark: Mark
     """After them."""
+    whole: bool
+    """Whether the last line has an end; if not, it may not be there yet."""
     done: int
     """Bytes of the file read by then."""
 
@@ -70,7 +80,7 @@ class Lines:
         stream: What is read, unpacked.
         name: What messages call it.
         path: Where it lies, if it is a file.
-        file: What is stored, if that is packed.
+        file: What lies there, if that is packed.
     """
 
     def __init__(
@@ -85,6 +95,7 @@ class Lines:
         self._name = name
         self._file = file
         self._digest = hashlib.sha256()
+        self._again = io.BytesIO()  # what is read a second time
         self.path = path
         self.total = None if path is None else path.stat().st_size
         self.mark = Mark()
@@ -94,67 +105,75 @@ class Lines:
         """Bytes of the file read so far, as it is stored."""
         return self.mark.bytes if self._file is None else self._file.tell()
 
-    def resume(self, mark: Mark) -> None:
-        """Read up to where an earlier run was.
+    def resume(self, mark: Mark, end: Mark | None = None) -> None:
+        """Read up to where an earlier run is to go on.
+
+        Args:
+            mark: That place.
+            end: Where the run was, if it was further.
 
         Raises:
-            ConfigError: If that is not what the earlier run read.
+            ConfigError: If what lies before is not what the earlier run read.
         """
-        left = mark.bytes
+        for _ in self._upto(mark):
+            pass
+        self.mark = mark
+        if end is not None:
+            digest = self._digest.copy()
+            self._again = io.BytesIO(b"".join(self._upto(end)))
+            self._digest = digest
+
+    def _upto(self, mark: Mark) -> Iterator[bytes]:
+        left = mark.bytes - self.mark.bytes
         while left and (data := self._read(min(left, _CHUNK), whole=False)):
             left -= len(data)
-        same = self._digest.hexdigest() == mark.sha256 and not left
-        if same and not mark.whole:  # the last line had no end: either it still has none
-            rest = self._read(2)
-            same = rest in (b"", b"\n", b"\r\n")
-            mark = self._marked(mark.bytes + len(rest), mark.lines, mark.blank, whole=bool(rest))
-        if not same:
+            yield data
+        if left or self._digest.hexdigest() != mark.sha256:
             raise ConfigError(
                 f"{self._name} is not what it was: its first {mark.lines:,} lines are not those "
                 "that the output was made from; --restart makes the output anew, another "
                 "-o keeps it"
             )
-        self.mark = mark
 
     def batches(self) -> Iterator[Batch]:
         """Yield the rest; the stream is read no further than the batch that is asked for."""
-        last = self.mark
-        while True:
-            lines = tuple(self._some())
-            if self.mark == last:
-                return
-            last = self.mark
-            yield Batch(lines, self.mark, self.done)
+        whole = True
+        while whole and (batch := self._batch()) is not None:
+            yield batch
+            whole = batch.whole  # what is written behind it meanwhile is no line of its own
 
-    def _some(self) -> Iterator[Line]:
-        """Yield the lines of one batch, and mark what was read."""
-        size, count, start = 0, 0, self.mark.bytes
-        number, blank, whole = self.mark.lines, self.mark.blank, self.mark.whole
-        while count < _LINES and size < _BYTES and (data := self._read(LONGEST + 1)):
+    def _batch(self) -> Batch | None:
+        """Read the lines of one batch, and mark what was read."""
+        lines: list[Line] = []
+        size, number, blank, whole = 0, self.mark.lines, 0, True
+        most = number + _LINES
+        while number < most and size < _BYTES and (data := self._read(LONGEST + 1)):
             number += 1
-            count += 1
             whole = data.endswith(b"\n")
             length = len(data)
             if length > LONGEST and not whole:
                 while not whole and (more := self._read(_CHUNK)):
                     length += len(more)
                     whole = more.endswith(b"\n")
-                yield Line(number, None, length)
+                lines.append(Line(number, None, length))
             elif data.isspace():
                 blank += 1
             else:
-                yield Line(number, data.rstrip(b"\r\n"), length)
+                lines.append(Line(number, data.rstrip(b"\r\n"), length))
             size += length
-        self.mark = self._marked(start + size, number, blank, whole=whole)
-
-    def _marked(self, bytes: int, lines: int, blank: int, *, whole: bool) -> Mark:
-        digest = self._digest.hexdigest()
-        return Mark(bytes=bytes, sha256=digest, lines=lines, blank=blank, whole=whole)
+        if not size:
+            return None
+        read = self.mark.bytes + size
+        self.mark = Mark(bytes=read, sha256=self._digest.hexdigest(), lines=number)
+        return Batch(lines=tuple(lines), blank=blank, mark=self.mark, whole=whole, done=self.done)
 
     def _read(self, most: int, *, whole: bool = True) -> bytes:
         """Read a line, or part of one; or, if it need not be one, anything."""
         try:
-            data = self._stream.readline(most) if whole else self._stream.read(most)
+            data = self._again.readline(most) if whole else b""
+            if not data.endswith(b"\n"):
+                read = self._stream.readline if whole else self._stream.read
+                data += read(most - len(data))
         except (OSError, EOFError, zlib.error) as error:
             reason = getattr(error, "strerror", None) or "it is damaged"
             raise ConfigError(
@@ -167,13 +186,13 @@ class Lines:
 
 @contextmanager
 def opened(source: StrPath | BinaryIO) -> Generator[Lines]:
-    """Open a file, unpacked if it is a `.gz`, or read a stream that is left open.
+    """Open a file, or read a stream that is left open; unpacked if it is a gzip archive.
 
     Raises:
-        ConfigError: If there is no such file or it cannot be read.
+        ConfigError: If there is no such file, it cannot be read, or it is of another kind.
     """
     if not isinstance(source, str | os.PathLike):
-        yield Lines(source, "the input")
+        yield _lines(source, "the input")
         return
     path = Path(source)
     name = f"input file {os.fspath(source)!r}"
@@ -187,10 +206,40 @@ def opened(source: StrPath | BinaryIO) -> Generator[Lines]:
         reason = getattr(error, "strerror", None) or error
         raise ConfigError(f"{name} cannot be read ({reason}); name a file that can") from error
     with file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):  # a pipe has no size
-            yield Lines(file, name)
-        elif path.suffix == ".gz":
-            with gzip.open(file) as stream:
-                yield Lines(cast("BinaryIO", stream), name, path=path, file=file)
-        else:
-            yield Lines(file, name, path=path)
+        regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)  # a pipe has no size
+        yield _lines(file, name, path if regular else None)
+
+
+def _lines(stream: BinaryIO, name: str, path: Path | None = None) -> Lines:
+    packed = None
+    if _head(stream).startswith(_GZIP):
+        packed, stream = stream, cast("BinaryIO", gzip.GzipFile(fileobj=stream, mode="rb"))
+    if (problem := _other_kind(_head(stream))) is not None:
+        raise ConfigError(f"{name} is {problem}")
+    return Lines(stream, name, path=path, file=packed if path is not None else None)
+
+
+def _head(stream: BinaryIO) -> bytes:
+    """Look at the first bytes without reading them; at none, where that is not possible."""
+    try:
+        return cast("Any", stream).peek(1) if hasattr(stream, "peek") else b""
+    except (OSError, EOFError, zlib.error):
+        return b""  # whoever reads them is told
+
+
+def _other_kind(head: bytes) -> str | None:
+    """Say what a file is that holds no JSON lines, and how to make them of it.
+
+    Only what the file as a whole must be tells: its first line may be a bad one.
+    """
+    first, *others = head.lstrip(_BLANK).split(b"\n")
+    rest = b"\n".join(others)
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "UTF-16; convert it: iconv -f UTF-16 -t UTF-8 IN > OUT.jsonl"
+    if first.startswith(b"[") and not (first.rstrip().endswith(b"]") and rest.strip()):
+        return "one JSON array; make JSON lines of it: jq -c '.[]' IN > OUT.jsonl"
+    if first.rstrip() == b"{" and rest.lstrip().startswith(b'"'):
+        return "JSON over several lines; put each object on one: jq -c . IN > OUT.jsonl"
+    if len(others) > 1 and not any(line.lstrip().startswith(b"{") for line in (first, *others)):
+        return f"no JSON lines, each an object in {{ }}; make them of CSV: {_CSV}"
+    return None

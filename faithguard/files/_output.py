@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from faithguard.errors import CaptureError, ConfigError, FaithguardError
-from faithguard.files._lines import Mark, StrPath
+from faithguard.files._lines import Batch, Mark, StrPath
 from faithguard.files._work import Scored
 from faithguard.stats import Tally
 from faithguard.types import from_json, to_json
@@ -25,19 +26,28 @@ _FORMAT = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class State:
-    """What a later run must know; no text of anybody's is in it."""
+class Place:
+    """How far a run was."""
 
-    format: int = _FORMAT
-    settings: Mapping[str, str]
     mark: Mark = field(default_factory=Mark)
     records: int = 0
     """Bytes of the output that belong to the mark."""
     rejects: int = 0
     """Bytes of the rejects file that do."""
-    complete: bool = False
-    """Whether the input had ended there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """What a later run must know; no text of anybody's is in it."""
+
+    format: int = _FORMAT
+    settings: Mapping[str, str]
+    place: Place = field(default_factory=Place)
+    """From where on it works."""
+    end: Place | None = None
+    """Where the input had ended: further, if its last line had no end and may have grown."""
     tally: Tally = field(default_factory=Tally)
+    """Of what lies before `place`."""
 
 
 def rejects_path(out: StrPath) -> Path:
@@ -70,9 +80,13 @@ class Output:
         source: Path | None,
     ) -> None:
         self._out = Path(out)
+        if not self._out.name:
+            raise ConfigError(f"{os.fspath(out)!r} is a directory; name a file in it")
         self._rejects = rejects_path(out) if rejects is None else Path(rejects)
         self._state = Path(f"{os.fspath(out)}.state")
         self._distinct(source)
+        if not self._rejects.parent.is_dir():  # or it would be told at the first bad line
+            raise ConfigError(f"{str(self._rejects.parent)!r} is no folder; name a file in one")
         self._records_file = _opened(self._out)
         self._rejects_file: int | None = None
         try:
@@ -80,43 +94,52 @@ class Output:
             name = os.path.relpath(self._rejects, self._out.parent)
             fresh = State(settings={**settings, "rejects": name})
             self.state = fresh if restart else self._found(fresh)
+            self._end = self.state.place
+            self._tally = self.state.tally
         except BaseException:
             self.close()
             raise
 
     def trim(self) -> None:
-        """Take away what an interrupted run wrote after its last state."""
+        """Take away what an earlier run wrote after its last state."""
         # First the state, which explains whatever a kill leaves from here on.
-        self.state = replace(self.state, complete=False)
+        self.state = replace(self.state, end=None)
         self._save()
-        _cut(self._records_file, self.state.records)
+        _cut(self._records_file, self.state.place.records)
         if self._rejects.exists():
-            _cut(self._open_rejects(), self.state.rejects)
-            if not self.state.rejects:
+            _cut(self._open_rejects(), self.state.place.rejects)
+            if not self.state.place.rejects:
                 self._drop_rejects()
 
-    def commit(self, scored: Scored, mark: Mark) -> None:
-        """Write what became of a batch; all of it counts, or after a kill nothing."""
+    def commit(self, batch: Batch, scored: Scored) -> None:
+        """Write what became of a batch; all of it counts, or after a kill nothing.
+
+        One whose last line has no end is written, and counted, but not noted as done: the next
+        run reads it anew, since the line may have grown by then.
+        """
         if scored.records:
             _write(self._records_file, scored.records, self._out)
         if scored.rejects:
             _write(self._open_rejects(), scored.rejects, self._rejects)
-        self.state.tally.merge(scored.tally)
-        self.state.tally.blank = mark.blank
-        self.state = replace(
-            self.state,
-            mark=mark,
-            records=self.state.records + len(scored.records),
-            rejects=self.state.rejects + len(scored.rejects),
-            complete=False,
+        before = self.state.place
+        if not batch.whole:  # what is saved leaves it out
+            self._tally = deepcopy(self._tally)
+        self._tally.merge(scored.tally)
+        self._tally.blank += batch.blank
+        self._end = Place(
+            mark=batch.mark,
+            records=before.records + len(scored.records),
+            rejects=before.rejects + len(scored.rejects),
         )
-        self._save()
+        if batch.whole:
+            self.state = replace(self.state, place=self._end)
+            self._save()
 
     def finish(self) -> Tally:
         """Note that the input has ended; return the counts."""
-        self.state = replace(self.state, complete=True)
+        self.state = replace(self.state, end=self._end)
         self._save()
-        return self.state.tally
+        return self._tally
 
     def close(self) -> None:
         """Close the files."""
@@ -131,9 +154,11 @@ class Output:
         files = {"-o": self._out, "--rejects": self._rejects, "the state file": self._state}
         if source is not None:
             files = {"the input": source, **files}
-        seen: dict[str, str] = {}
+        seen: dict[object, str] = {}
         for role, path in files.items():
-            if (other := seen.setdefault(os.path.realpath(path), role)) != role:
+            # a hard link has another path
+            same = (s.st_dev, s.st_ino) if (s := _stat(path)) else os.path.realpath(path)
+            if (other := seen.setdefault(same, role)) != role:
                 raise ConfigError(f"{role} {str(path)!r} is {other}, too: name different files")
 
     def _lock(self) -> None:
@@ -157,7 +182,7 @@ class Output:
             return fresh
         try:
             state = from_json(State, self._state.read_text("ascii"))
-        except (CaptureError, UnicodeDecodeError):
+        except (CaptureError, OSError, UnicodeDecodeError):
             raise _taken(self._state, "is no state of a run") from None
         changed = sorted(
             name
@@ -167,22 +192,10 @@ class Output:
         if changed or state.format != fresh.format:
             what = ", ".join(changed) or "format"
             raise _taken(self._out, f"was made with another {what}")
-        self._check(self._out, state.records, state.complete)
-        self._check(self._rejects, state.rejects, state.complete)
+        end = state.end
+        _check(self._out, state.place.records, None if end is None else end.records)
+        _check(self._rejects, state.place.rejects, None if end is None else end.rejects)
         return state
-
-    def _check(self, path: Path, size: int, complete: bool) -> None:
-        """Refuse a file that somebody else wrote to."""
-        data = path.stat().st_size if path.exists() else 0
-        if data == size == 0:
-            return
-        torn = False
-        if 0 < size <= data:
-            with path.open("rb") as file:
-                file.seek(size - 1)
-                torn = file.read(1) != b"\n"
-        if data < size or (complete and data != size) or torn:
-            raise _taken(path, "was changed since the run that made it")
 
     # -- files --------------------------------------------------------------------------------
 
@@ -207,11 +220,33 @@ class Output:
             _write(file, to_json(self.state).encode("ascii"), new)
         finally:
             os.close(file)
-        new.replace(self._state)
+        try:
+            new.replace(self._state)
+        except OSError as error:
+            raise _stopped(self._state, error) from error
+
+
+def _check(path: Path, least: int, exact: int | None) -> None:
+    """Refuse a file that somebody else wrote to."""
+    size = path.stat().st_size if path.exists() else 0
+    torn = False
+    if 0 < least <= size:
+        with path.open("rb") as file:
+            file.seek(least - 1)
+            torn = file.read(1) != b"\n"
+    if size < least or exact not in (None, size) or torn:
+        raise _taken(path, "was changed since the run that made it")
 
 
 def _taken(path: Path, what: str) -> ConfigError:
     return ConfigError(f"{str(path)!r} {what}: --restart replaces the output, another -o keeps it")
+
+
+def _stat(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except (OSError, ValueError):
+        return None  # opening it says why
 
 
 def _opened(path: Path) -> int:
@@ -243,7 +278,11 @@ def _write(file: int, data: bytes, path: Path) -> None:
         while view:
             view = view[os.write(file, view) :]
     except OSError as error:
-        raise FaithguardError(
-            f"{str(path)!r} cannot be written on ({error.strerror}); what was done is kept, and "
-            "the same command goes on from there"
-        ) from error
+        raise _stopped(path, error) from error
+
+
+def _stopped(path: Path, error: OSError) -> FaithguardError:
+    return FaithguardError(
+        f"{str(path)!r} cannot be written on ({error.strerror}); what was done is kept, and the "
+        "same command goes on from there"
+    )

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from faithguard._version import __version__
 from faithguard.config import Layer, layers
-from faithguard.errors import CaptureError, ConfigError, describe
+from faithguard.errors import CaptureError, describe
 from faithguard.exchanges import read_exchange
 from faithguard.files._lines import LONGEST, Line, StrPath
 from faithguard.policy import ALIASES, DOMAINS, Policy, decide
@@ -20,7 +20,7 @@ from faithguard.scorer import default_scorer
 from faithguard.stats import Tally
 from faithguard.types import Exchange, Record, to_json
 
-__all__ = ["Scored", "Work"]
+__all__ = ["Scored", "Work", "joined", "rejected"]
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -29,9 +29,9 @@ _BOM = b"\xef\xbb\xbf"
 class Scored:
     """What became of a batch."""
 
-    records: bytes
-    rejects: bytes
-    tally: Tally
+    records: bytes = b""
+    rejects: bytes = b""
+    tally: Tally = field(default_factory=Tally)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -44,9 +44,14 @@ class Work:
 
     domain: str | None
     policy: StrPath | None
-    _policies: dict[str | None, Policy] = field(default_factory=dict[str | None, Policy])
+    _policies: dict[str | None, Policy] = field(init=False, default_factory=dict[Any, Policy])
+    _known: frozenset[str] = field(init=False)
+    _rules: str = field(init=False)
 
     def __post_init__(self) -> None:
+        found = layers(self.policy, os.environ)
+        self._known = frozenset({*DOMAINS, *ALIASES}.union(*(layer.domains for layer in found)))
+        self._rules = _digest([_values(layer) for layer in found])
         self._policy(self.domain)
 
     def settings(self) -> dict[str, str]:
@@ -55,26 +60,23 @@ class Work:
         stages = [scorer.extractor.name, *(verifier.name for verifier in scorer.verifiers)]
         return {
             "domain": self.domain or "",
-            "policy": _digest([_values(layer) for layer in layers(self.policy, os.environ)]),
+            "policy": self._rules,
             "version": " ".join([f"faithguard@{__version__}", *stages]),
         }
 
     def __call__(self, lines: Sequence[Line]) -> Scored:
         """Score lines."""
-        records: list[bytes] = []
-        rejects: list[bytes] = []
-        tally = Tally()
-        for line in lines:
-            try:
-                records.append(self._record(line, tally))
-            except CaptureError as error:
-                rejects.append(_reject(line, str(error)))
-            except Exception as error:  # one line, whatever is in it, must not end a long run
-                rejects.append(_reject(line, f"could not be scored: {describe(error)}"))
-        tally.bad = len(rejects)
-        return Scored(b"".join(records), b"".join(rejects), tally)
+        return joined([self._one(line) for line in lines])
 
-    def _record(self, line: Line, tally: Tally) -> bytes:
+    def _one(self, line: Line) -> Scored:
+        try:
+            return self._scored(line)
+        except CaptureError as error:
+            return rejected(line, str(error))
+        except Exception as error:  # one line, whatever is in it, must not end a long run
+            return rejected(line, f"could not be scored: {describe(error)}")
+
+    def _scored(self, line: Line) -> Scored:
         exchange = read_exchange(_object(line), id=_id_of(line))
         policy = self._policy_of(exchange)
         exchange = replace(exchange, domain=policy.domain)
@@ -84,21 +86,20 @@ class Work:
         record = Record(
             exchange=exchange, report=lasting, decision=decision, versions=report.versions
         )
-        text = f'{{"line": {line.number}, {to_json(record)[1:]}\n'.encode("ascii")
-        tally.add(report, decision)  # last: what fails is not counted
-        return text
+        text = f'{{"line": {line.number}, {to_json(record)[1:]}\n'
+        tally = Tally()
+        tally.add(report, decision)
+        return Scored(records=text.encode("ascii"), tally=tally)
 
     def _policy_of(self, exchange: Exchange) -> Policy:
         if self.domain is not None or exchange.domain is None:
             return self._policy(self.domain)
-        try:
-            return self._policy(exchange.domain)
-        except ConfigError:
-            known = {*DOMAINS, *ALIASES}.union(*(x.domains for x in layers(self.policy, {})))
+        if exchange.domain not in self._known:
             raise CaptureError(
-                f"`domain` cannot be used: there are {', '.join(sorted(known))}; --domain names "
-                "one for all lines"
-            ) from None
+                f"`domain` is none of {', '.join(sorted(self._known))}; --domain names one for "
+                "all lines"
+            )
+        return self._policy(exchange.domain)
 
     def _policy(self, domain: str | None) -> Policy:
         if domain not in self._policies:
@@ -154,12 +155,22 @@ def _object(line: Line) -> Mapping[str, Any]:
     return cast("dict[str, Any]", value)
 
 
-def _reject(line: Line, reason: str) -> bytes:
-    """Return a line of the rejects file; one that is no text is kept as base64."""
+def joined(parts: Sequence[Scored]) -> Scored:
+    """Return what became of all of them, in this order."""
+    tally = Tally()
+    for part in parts:
+        tally.merge(part.tally)
+    return Scored(
+        b"".join(part.records for part in parts), b"".join(part.rejects for part in parts), tally
+    )
+
+
+def rejected(line: Line, reason: str) -> Scored:
+    """Return what becomes of a bad line: a line of rejects, in base64 if it is no text."""
     row: dict[str, Any] = {"line": line.number, "reason": reason}
     if line.data is not None:
         try:
             row["text"] = line.data.decode("utf-8")
         except UnicodeDecodeError:
             row["base64"] = base64.b64encode(line.data).decode("ascii")
-    return (json.dumps(row) + "\n").encode("ascii")
+    return Scored(rejects=(json.dumps(row) + "\n").encode("ascii"), tally=Tally(bad=1))

@@ -9,10 +9,10 @@ lies between engine and parts is copied; the engine is left as it is.
 
 from __future__ import annotations
 
-import copy
 import inspect
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
-from types import MethodType
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Sequence
+from functools import partial
+from types import CellType, FunctionType, MethodType
 from typing import Any, cast
 
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -23,8 +23,9 @@ from llama_index.core.memory import BaseMemory
 from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.schema import BaseNode, QueryBundle
 
+from faithguard import ConfigError
 from faithguard.replay import Key, Replay, Turn
-from faithguard_llama_index._values import arguments_in, model_text, query_text
+from faithguard_llama_index._values import arguments_in, copy_of, model_text, query_text
 
 __all__ = ["MemoryStandIn", "holds", "replaced", "replaying"]
 
@@ -56,82 +57,154 @@ _OPAQUE_BASES = frozenset(
 # -- the engine with parts swapped ------------------------------------------------------------
 
 
-def replaced(part: Any, swap: Swap) -> Any:
-    """Return an engine with parts swapped; the very engine if none was."""
-    return _Copier(swap).copied(part, _DEEPEST)
+def replaced(engine: Any, swap: Swap) -> Any:
+    """Return an engine with parts swapped; the very engine if none was.
+
+    Raises:
+        ConfigError: If something between engine and parts cannot be copied.
+    """
+    return _Copier(engine, swap).copied(engine)
 
 
 def holds(engine: Any, *kinds: type) -> bool:
     """Say whether an engine has a part of a kind that a stand-in could take the place of."""
-    found: list[Any] = []
-
-    def look(part: Any) -> Any:
-        if isinstance(part, kinds):
-            found.append(part)
-            return part
-        return None
-
-    replaced(engine, look)
-    return bool(found)
+    return _Copier(engine, lambda part: part if isinstance(part, kinds) else None).found
 
 
 class _Copier:
-    """One walk through an engine; a part that stands in two places is swapped once."""
+    """A copy of an engine in which parts are swapped.
 
-    def __init__(self, swap: Swap) -> None:
-        self._swap = swap
-        self._known: dict[int, Any] = {}
+    What holds a swapped part is copied, however it comes to it; so what refers back to the
+    engine, a function that closes over it for one, refers to the copy. Nothing else is.
+    """
 
-    def copied(self, part: Any, depth: int) -> Any:
-        if part is None or isinstance(part, _OPAQUE):
-            return part
-        if id(part) not in self._known:
-            self._known[id(part)] = part  # for one that holds itself
-            new = self._swap(part)
-            if new is None:
-                new = self._in(part, depth - 1) if depth else part
-            self._known[id(part)] = new
-        return self._known[id(part)]
+    def __init__(self, engine: Any, swap: Swap) -> None:
+        self._others: dict[int, Any] = {}
+        """By the id of a part, what takes its place."""
+        self._changed: set[int] = set()
+        """The ids of what is to be copied."""
+        self._alive: list[Any] = []  # so that no id is another's in the meantime
+        holders: dict[int, list[Any]] = {}
+        level: list[tuple[Any, Any]] = [(engine, None)]
+        for _ in range(_DEEPEST + 1):
+            entered: list[Any] = []
+            for part, holder in level:
+                if part is None or isinstance(part, _OPAQUE):
+                    continue
+                if id(part) not in holders:
+                    self._alive.append(part)
+                    if (other := swap(part)) is None:
+                        entered.append(part)
+                    else:
+                        self._others[id(part)] = other
+                holders.setdefault(id(part), []).append(holder)
+            level = [(inner, part) for part in entered for inner in _held(part)]
+        self.found = bool(self._others)
+        open_ = [holder for place in self._others for holder in holders[place]]
+        while open_:
+            part = open_.pop()
+            if part is not None and id(part) not in self._changed:
+                self._changed.add(id(part))
+                open_ += holders[id(part)]
 
-    def _in(self, part: Any, depth: int) -> Any:
-        if isinstance(part, Mapping):
-            mapping = cast("Mapping[Any, Any]", part)
-            if cast(Any, type(mapping)) is not dict or len(mapping) > _WIDEST:
-                return mapping
-            new = {name: self.copied(item, depth) for name, item in mapping.items()}
-            return new if any(new[name] is not mapping[name] for name in mapping) else mapping
-        if isinstance(part, list | tuple):
-            items = cast("list[Any] | tuple[Any, ...]", part)
-            if cast(Any, type(items)) not in (list, tuple) or len(items) > _WIDEST:
-                return items
-            others = [self.copied(item, depth) for item in items]
-            if all(a is b for a, b in zip(others, items, strict=True)):
-                return items
-            return others if isinstance(items, list) else tuple(others)
-        if isinstance(part, MethodType):
-            owner = self.copied(part.__self__, depth)
-            return part if owner is part.__self__ else MethodType(part.__func__, owner)
-        return self._object(part, depth)
+    def copied(self, part: Any) -> Any:
+        if id(part) not in self._others:
+            if id(part) not in self._changed:
+                return part
+            self._copy(part)
+        return self._others[id(part)]
 
-    def _object(self, part: Any, depth: int) -> Any:
-        if _is_opaque(cast(Any, type(part))):
-            return part
-        swapped = [
-            (place, name, other)
-            for place in range(len(_fields(part)))
-            for name, value in list(_fields(part)[place].items())
-            if (other := self.copied(value, depth)) is not value
-        ]
-        if not swapped:
-            return part
-        twin = copy.copy(part)
-        for place, name, other in swapped:
-            _fields(twin)[place][name] = other
-        for held in _fields(twin):  # synthesizers keep methods of their own in attributes
-            for name, value in held.items():
-                if isinstance(value, MethodType) and value.__self__ is part:
-                    held[name] = MethodType(value.__func__, twin)
-        return twin
+    def _copy(self, part: Any) -> None:
+        """Make the copy; it is known before it is filled, to what refers back to it."""
+        place = id(part)
+        if isinstance(part, dict):
+            mapping: dict[Any, Any] = {}
+            self._others[place] = mapping
+            mapping.update((name, self.copied(item)) for name, item in _items(part))
+        elif isinstance(part, list):
+            items: list[Any] = []
+            self._others[place] = items
+            items += [self.copied(item) for item in _held(part)]
+        elif isinstance(part, tuple):
+            self._others[place] = tuple(self.copied(item) for item in _held(part))
+        elif isinstance(part, MethodType):
+            owner = self.copied(part.__self__)
+            # of a stand-in, the method that stands in
+            made = getattr(owner, part.__name__, None) if _stands_in(owner) else None
+            self._others[place] = made or MethodType(part.__func__, owner)
+        elif isinstance(part, partial):
+            known = cast("partial[Any]", part)
+            given = {name: self.copied(item) for name, item in known.keywords.items()}
+            self._others[place] = partial(
+                self.copied(known.func), *map(self.copied, known.args), **given
+            )
+        elif isinstance(part, FunctionType):
+            self._function(part)
+        else:
+            self._object(part)
+
+    def _function(self, part: FunctionType) -> None:
+        old = part.__closure__ or ()
+        cells = [CellType() if self._is_changed(cell) else cell for cell in old]
+        code, names, defaults = part.__code__, part.__globals__, part.__defaults__
+        twin = FunctionType(code, names, part.__name__, defaults, tuple(cells))
+        twin.__kwdefaults__ = part.__kwdefaults__
+        twin.__dict__.update(part.__dict__)
+        self._others[id(part)] = twin
+        for cell, before in zip(cells, old, strict=True):
+            if cell is not before:
+                cell.cell_contents = self.copied(before.cell_contents)
+
+    def _is_changed(self, cell: CellType) -> bool:
+        return any(id(item) in self._others or id(item) in self._changed for item in _in(cell))
+
+    def _object(self, part: Any) -> None:
+        try:
+            twin = copy_of(part)
+        except Exception:
+            twin = part
+        pairs = list(zip(_fields(twin), _fields(part), strict=True))
+        if twin is part or any(new is old for new, old in pairs):
+            raise ConfigError(
+                f"a {type(part).__name__} inside the engine cannot be copied, so nothing can "
+                "stand in for what it holds: give it a `__copy__` that makes another one, or "
+                "guard an engine inside"
+            )
+        self._others[id(part)] = twin
+        for new, old in pairs:
+            new.update({name: self.copied(value) for name, value in old.items()})
+
+
+def _held(part: Any) -> list[Any]:
+    """Return what a part holds, as far as it is a chain's own."""
+    if isinstance(part, dict):
+        return [item for _, item in _items(part)]
+    if isinstance(part, list | tuple):
+        items = cast("list[Any] | tuple[Any, ...]", part)
+        plain = cast(Any, type(items)) in (list, tuple) and len(items) <= _WIDEST
+        return list(items) if plain else []
+    if isinstance(part, MethodType):
+        return [part.__self__]
+    if isinstance(part, partial):
+        known = cast("partial[Any]", part)
+        return [known.func, *known.args, *known.keywords.values()]
+    if isinstance(part, FunctionType):
+        return [item for cell in part.__closure__ or () for item in _in(cell)]
+    if _is_opaque(cast(Any, type(part))):
+        return []
+    return [value for held in _fields(part) for value in list(held.values())]
+
+
+def _items(part: Any) -> list[tuple[Any, Any]]:
+    plain = cast(Any, type(part)) is dict and len(part) <= _WIDEST
+    return list(part.items()) if plain else []
+
+
+def _in(cell: CellType) -> list[Any]:
+    try:
+        return [cell.cell_contents]
+    except ValueError:  # not filled yet
+        return []
 
 
 def _fields(part: Any) -> list[dict[str, Any]]:
@@ -176,6 +249,10 @@ class _StandIn:
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(object.__getattribute__(self, "_part"), name, value)
+
+
+def _stands_in(part: Any) -> bool:
+    return issubclass(cast(Any, type(part)), _StandIn)
 
 
 def replaying(replay: Replay) -> Swap:
@@ -334,12 +411,17 @@ class MemoryStandIn(_StandIn):
 
     A history that the caller passes in is the caller's own and is set at once; what was there
     before comes back if the turn is undone.
+
+    Args:
+        part: The memory.
+        recalled: Told what the memory brings: words of users and models, and no evidence.
     """
 
-    def __init__(self, part: BaseMemory) -> None:
+    def __init__(self, part: BaseMemory, recalled: Callable[[Iterable[ChatMessage]], None]) -> None:
         super().__init__(part)
         object.__setattr__(self, "put_since", [])
         object.__setattr__(self, "_before", None)
+        object.__setattr__(self, "_recalled", recalled)
 
     put_since: list[ChatMessage]
     """The messages of this turn, which the memory does not have yet."""
@@ -356,17 +438,17 @@ class MemoryStandIn(_StandIn):
     async def aput_messages(self, messages: Sequence[ChatMessage]) -> None:
         self.put_since.extend(messages)
 
-    def get(self, input: str | None = None, **kwargs: Any) -> list[ChatMessage]:
-        return [*self._part.get(input=input, **kwargs), *self.put_since]
+    def get(self, *args: Any, **kwargs: Any) -> list[ChatMessage]:
+        return self._with_this_turn(self._part.get(*args, **kwargs))
 
-    async def aget(self, input: str | None = None, **kwargs: Any) -> list[ChatMessage]:
-        return [*await self._part.aget(input=input, **kwargs), *self.put_since]
+    async def aget(self, *args: Any, **kwargs: Any) -> list[ChatMessage]:
+        return self._with_this_turn(await self._part.aget(*args, **kwargs))
 
-    def get_all(self, **kwargs: Any) -> list[ChatMessage]:
-        return [*self._part.get_all(**kwargs), *self.put_since]
+    def get_all(self, *args: Any, **kwargs: Any) -> list[ChatMessage]:
+        return self._with_this_turn(self._part.get_all(*args, **kwargs))
 
-    async def aget_all(self, **kwargs: Any) -> list[ChatMessage]:
-        return [*await self._part.aget_all(**kwargs), *self.put_since]
+    async def aget_all(self, *args: Any, **kwargs: Any) -> list[ChatMessage]:
+        return self._with_this_turn(await self._part.aget_all(*args, **kwargs))
 
     def set(self, messages: list[ChatMessage]) -> None:
         if self._before is None:
@@ -379,6 +461,10 @@ class MemoryStandIn(_StandIn):
         await self._part.aset(messages)
 
     # Its own methods, which no engine calls.
+
+    def _with_this_turn(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+        self._recalled(messages)
+        return [*messages, *self.put_since]
 
     def forget(self) -> None:
         """Drop what was put; another attempt follows."""

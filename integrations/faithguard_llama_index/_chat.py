@@ -55,7 +55,7 @@ class GuardedChatEngine(BaseChatEngine):
                 "that it stores cannot be kept out until it is verified: keep the history in "
                 "one, or guard the query engine inside"
             )
-        settings.check_model(engine)
+        settings.check(engine)
         self.engine = engine
         self._settings = settings
 

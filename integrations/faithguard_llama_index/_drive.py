@@ -6,17 +6,21 @@ that is decided stands in `Call`; here are only the calls, and the reading of wh
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar, cast
 
+from llama_index.core.schema import NodeWithScore
+
 from faithguard import Record
-from faithguard_llama_index._outputs import adrain, drain
+from faithguard.guard import Step
+from faithguard_llama_index._outputs import Drained, adrain, drain
 from faithguard_llama_index._settings import Call
 from faithguard_llama_index._tap import attach, capturing
 
-__all__ = ["arun", "receipt", "run"]
+__all__ = ["arun", "receipt", "retrieved", "run"]
 
 T = TypeVar("T")
 
@@ -54,51 +58,88 @@ def run(call: Call, ask: Callable[[Any], T]) -> T:
     """
     attach()
     with _handing_in() as records:
-        while True:
-            drained = fault = None
-            try:
-                with capturing(call.scope):
-                    drained = drain(ask(call.engine()))
-            except BaseException as error:
-                if (fault := call.fault(error)) is None:
-                    raise
-            if drained is None:  # raised here, where nothing of the error hangs on to it
-                raise fault or AssertionError
-            step = call.settle(call.settings.scorer.score(call.exchange(drained)))
-            if step.action == "regenerate":
-                continue
-            fallback = drain(ask(call.settings.fallback)) if call.falls_back(step) else None
-            turn = call.turn(step, fallback)
-            for memory in call.memories:
-                memory.release(turn) if turn else memory.undo()
+        try:
+            step = _attempts(call, ask)
+            fallback = drain(ask(call.fallback())) if call.falls_back(step) else None
             reported = call.close(step, fallback)
-            records.append(reported.record)
-            return cast("T", reported.output)
+        except BaseException:
+            for memory in call.memories:
+                memory.undo()
+            raise
+        for memory in call.memories:
+            memory.release(call.turn(step, fallback, memory))
+        records.append(reported.record)
+        return cast("T", reported.output)
+
+
+def _attempts(call: Call, ask: Callable[[Any], Any]) -> Step:
+    while True:
+        drained = fault = None
+        try:
+            with capturing(call.scope):
+                drained = drain(ask(call.engine()))
+        except BaseException as error:
+            if (fault := call.fault(error)) is None:
+                raise
+        if drained is None:  # raised here, where nothing of the error hangs on to it
+            raise fault or AssertionError
+        step = call.settle(call.settings.scorer.score(call.exchange(drained)))
+        if step.action != "regenerate":
+            return step
 
 
 async def arun(call: Call, ask: Callable[[Any], Awaitable[T]]) -> T:
     """Do the same, awaiting."""
     attach()
     with _handing_in() as records:
-        while True:
-            drained = fault = None
-            try:
-                with capturing(call.scope):
-                    drained = await adrain(await ask(call.engine()))
-            except BaseException as error:
-                if (fault := call.fault(error)) is None:
-                    raise
-            if drained is None:  # raised here, where nothing of the error hangs on to it
-                raise fault or AssertionError
-            step = call.settle(await call.settings.scorer.ascore(call.exchange(drained)))
-            if step.action == "regenerate":
-                continue
+        try:
+            step = await _aattempts(call, ask)
             fallback = None
             if call.falls_back(step):
-                fallback = await adrain(await ask(call.settings.fallback))
-            turn = call.turn(step, fallback)
-            for memory in call.memories:
-                await (memory.arelease(turn) if turn else memory.aundo())
+                fallback = await adrain(await ask(call.fallback()))
             reported = call.close(step, fallback)
-            records.append(reported.record)
-            return cast("T", reported.output)
+        except BaseException:
+            for memory in call.memories:
+                await memory.aundo()
+            raise
+        await _whole(_arelease(call, step, fallback))
+        records.append(reported.record)
+        return cast("T", reported.output)
+
+
+async def _aattempts(call: Call, ask: Callable[[Any], Awaitable[Any]]) -> Step:
+    while True:
+        drained = fault = None
+        try:
+            with capturing(call.scope):
+                drained = await adrain(await ask(call.engine()))
+        except BaseException as error:
+            if (fault := call.fault(error)) is None:
+                raise
+        if drained is None:  # raised here, where nothing of the error hangs on to it
+            raise fault or AssertionError
+        step = call.settle(await call.settings.scorer.ascore(call.exchange(drained)))
+        if step.action != "regenerate":
+            return step
+
+
+async def _arelease(call: Call, step: Step, fallback: Drained | None) -> None:
+    for memory in call.memories:
+        await memory.arelease(call.turn(step, fallback, memory))
+
+
+async def _whole(work: Coroutine[Any, Any, None]) -> None:
+    """Do something to its end, cancelled or not: half a turn in a memory is none."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
+
+
+def retrieved(call: Call, retrieve: Callable[[], list[NodeWithScore]]) -> list[NodeWithScore]:
+    """Return what an engine retrieves, but for nodes that a model wrote something into."""
+    attach()
+    with capturing(call.scope):
+        return call.brought(retrieve())

@@ -9,8 +9,7 @@ written.
 from __future__ import annotations
 
 import asyncio
-import dataclasses
-from collections.abc import AsyncGenerator, Generator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Generator, Iterable, Mapping
 from queue import Queue
 from typing import Any, NamedTuple, cast
 
@@ -22,13 +21,12 @@ from llama_index.core.base.response.schema import (
     StreamingResponse,
 )
 from llama_index.core.chat_engine.types import AgentChatResponse, StreamingAgentChatResponse
-from llama_index.core.tools import ToolOutput
 
 from faithguard import CaptureError
 from faithguard.capture import Trace
-from faithguard_llama_index._values import answer_of, node_texts, strings_in
+from faithguard_llama_index._values import answer_of, copy_of, texts_in
 
-__all__ = ["Drained", "adrain", "delivered", "drain", "texts_of", "with_answer"]
+__all__ = ["Drained", "adrain", "delivered", "drain", "texts_of", "what_stays", "with_answer"]
 
 _KNOWN = (
     Response,
@@ -40,11 +38,22 @@ _KNOWN = (
 )
 
 
+_ANSWER = ("response", "response_gen", "response_txt")
+"""The fields of a response in which its answer stands."""
+
+_HANDED_ON = frozenset(("raw_input", "selector_result", "sql_query"))
+"""Where LlamaIndex notes what a model handed to a tool, a router or a database."""
+
+
 class Drained(NamedTuple):
     """A response and all of its answer."""
 
     output: Any
     answer: str
+
+    def __repr__(self) -> str:
+        # whoever logs a traceback with its variables must not get the answer by it
+        return f"Drained({type(self.output).__name__}, ...)"
 
 
 # -- streams, read to their end ---------------------------------------------------------------
@@ -57,19 +66,24 @@ def drain(output: Any) -> Drained:
         CaptureError: If it is no response of LlamaIndex's, or streams asynchronously.
     """
     if isinstance(output, StreamingResponse) and output.response_txt is None:
-        return Drained(output, "".join(output.response_gen))
+        return Drained(output, _joined(output.response_gen or ()))
     if isinstance(output, StreamingAgentChatResponse) and output.achat_stream is None:
-        return Drained(output, "".join(output.response_gen))
+        return Drained(output, _joined(output.response_gen))
     return Drained(output, _whole(output))
 
 
 async def adrain(output: Any) -> Drained:
     """Do the same, awaiting."""
     if isinstance(output, AsyncStreamingResponse) and output.response_txt is None:
-        return Drained(output, "".join([token async for token in output.async_response_gen()]))
+        return Drained(output, _joined([t async for t in output.async_response_gen()]))
     if isinstance(output, StreamingAgentChatResponse) and output.achat_stream is not None:
-        return Drained(output, "".join([token async for token in output.async_response_gen()]))
+        return Drained(output, _joined([t async for t in output.async_response_gen()]))
     return drain(output)
+
+
+def _joined(tokens: Iterable[Any]) -> str:
+    """Return a stream's text; models and engines of users' own yield None for no text."""
+    return "".join(str(token) for token in tokens if token is not None)
 
 
 def _whole(output: Any) -> str:
@@ -95,32 +109,21 @@ def texts_of(drained: Drained, trace: Trace) -> list[str]:
     if trace.told:
         # the answer itself stands in the record of the tool that gave it, too
         known = drained.answer.strip()
-        writing = trace.writing()
-        for text in dict.fromkeys(_others(drained.output)):
+        writing = trace.writing(beside=trace.queries)
+        for text in dict.fromkeys(texts_in(_beside(drained.output), but=_HANDED_ON)):
             if text.strip() and text.strip() != known:
                 found += writing.parts(text)
     return list(dict.fromkeys(text for text in found if text.strip())) or [drained.answer]
 
 
-def _others(output: Any) -> Iterator[str]:
-    """Yield the texts of a response beside its answer."""
-    for node in getattr(output, "source_nodes", None) or ():
-        yield from node_texts(node)
-    yield from strings_in(getattr(output, "metadata", None))
-    for source in getattr(output, "sources", None) or ():
-        yield from _said_by(source)
-
-
-def _said_by(source: ToolOutput) -> Iterator[str]:
-    raw: Any = source.raw_output
-    for item in cast("list[Any]", raw) if isinstance(raw, list) else [raw]:
-        if isinstance(item, _KNOWN):
-            yield answer_of(item) or ""
-            yield from _others(item)
-        elif hasattr(item, "node"):
-            yield from node_texts(item)
-        else:
-            yield from strings_in(item)
+def _beside(output: Any) -> dict[str, Any]:
+    """Return what a response holds beside its answer, by the names of its fields."""
+    if isinstance(output, str):
+        return {}
+    if isinstance(output, StreamingAgentChatResponse):  # the rest of it is how it streams
+        return {"sources": output.sources, "source_nodes": output.source_nodes}
+    fields: dict[str, Any] = output.__dict__
+    return {name: value for name, value in fields.items() if name not in _ANSWER}
 
 
 # -- what the caller gets ---------------------------------------------------------------------
@@ -136,7 +139,7 @@ def delivered(drained: Drained, note: Mapping[str, Any]) -> Any:
     elif isinstance(output, StreamingAgentChatResponse):
         output = _chat_stream(output, answer)
     else:
-        output = dataclasses.replace(output)
+        output = copy_of(output)
     metadata: dict[str, Any] = getattr(output, "metadata", None) or {}
     # a chat's stream has no such field, but is read like the other responses
     cast(Any, output).metadata = {**metadata, "faithguard": dict(note)}
@@ -151,42 +154,46 @@ def with_answer(drained: Drained, text: str, trace: Trace, note: Mapping[str, An
     output = drained.output
     if isinstance(output, str):
         return text
-    writing = trace.writing()
-
-    def clean(texts: Iterator[str]) -> bool:
-        return not any(writing.parts(part) for part in texts)
-
-    nodes = [node for node in output.source_nodes if clean(node_texts(node))]
-    if isinstance(output, AgentChatResponse | StreamingAgentChatResponse):
-        sources = [s for s in output.sources if clean(_everything_in(s))]
-        changes: dict[str, Any] = {"source_nodes": nodes, "sources": sources}
-    else:
-        metadata: dict[str, Any] = output.metadata or {}
-        kept = {k: v for k, v in metadata.items() if clean(strings_in({k: v}))}
-        changes = {"source_nodes": nodes, "metadata": kept}
+    beside = _beside(output)
+    kept = {name: what_stays(value, trace) for name, value in beside.items()}
     if isinstance(output, PydanticResponse):
-        output = Response(None, **changes)
-    elif not isinstance(output, StreamingAgentChatResponse):
-        output = dataclasses.replace(output, **changes)
+        output = Response(None, kept["source_nodes"], kept["metadata"])
+    elif isinstance(output, StreamingAgentChatResponse):
+        output = StreamingAgentChatResponse(**kept)
     else:
-        output = StreamingAgentChatResponse(**changes)
+        output = copy_of(output)
+        for name, value in kept.items():
+            setattr(output, name, value)
     if isinstance(output, Response | AgentChatResponse):
         output.response = text
     return delivered(Drained(output, text), note)
 
 
-def _everything_in(source: ToolOutput) -> Iterator[str]:
-    yield from _said_by(source)
-    yield str(source.content)
-    yield from strings_in(source.raw_input)
+def what_stays(value: Any, trace: Trace) -> Any:
+    """Return a value, or the items of it, if no model wrote anything in there."""
+    writing = trace.writing()
+
+    def stays(item: Any) -> bool:
+        return not any(writing.parts(text) for text in texts_in(item))
+
+    if isinstance(value, list):
+        return [item for item in cast("list[Any]", value) if stays(item)]
+    if isinstance(value, dict):
+        items = cast("dict[Any, Any]", value).items()
+        return {name: item for name, item in items if stays({name: item})}
+    return value if stays(value) else None
 
 
 def _streaming(
     output: StreamingResponse | AsyncStreamingResponse, answer: str
 ) -> StreamingResponse | AsyncStreamingResponse:
-    if isinstance(output, StreamingResponse):
-        return dataclasses.replace(output, response_gen=_tokens(answer), response_txt=None)
-    return dataclasses.replace(output, response_gen=_atokens(answer), response_txt=None)
+    twin: StreamingResponse | AsyncStreamingResponse = copy_of(output)
+    twin.response_txt = None
+    if isinstance(twin, StreamingResponse):
+        twin.response_gen = _tokens(answer)
+    else:
+        twin.response_gen = _atokens(answer)
+    return twin
 
 
 def _tokens(answer: str) -> Generator[str, None, None]:

@@ -10,11 +10,11 @@ from typing import Any
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.response.schema import RESPONSE_TYPE
-from llama_index.core.prompts.mixin import PromptMixinType
+from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
 from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType
 
 from faithguard import ConfigError, Policy
-from faithguard_llama_index._drive import arun, receipt, run
+from faithguard_llama_index._drive import arun, receipt, retrieved, run
 from faithguard_llama_index._settings import Call, Reported, Settings
 
 __all__ = ["GuardedQueryEngine", "ReportingQueryEngine"]
@@ -46,7 +46,7 @@ class GuardedQueryEngine(BaseQueryEngine):
                 f"`fallback` is of type {type(settings.fallback).__name__}: pass a str or a "
                 "query engine"
             )
-        settings.check_model(engine)
+        settings.check(engine)
         self.engine = engine
         self._settings = settings
 
@@ -69,8 +69,16 @@ class GuardedQueryEngine(BaseQueryEngine):
             f"on_fail={self.policy.on_fail!r})"
         )
 
+    # The prompts are those of the engine, under the names that they have there.
+
     def _get_prompt_modules(self) -> PromptMixinType:
-        return {"engine": self.engine}
+        return self.engine._get_prompt_modules()
+
+    def _get_prompts(self) -> PromptDictType:
+        return self.engine._get_prompts()
+
+    def _update_prompts(self, prompts: PromptDictType) -> None:
+        self.engine._update_prompts(prompts)
 
     def _query(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
         def ask(engine: BaseQueryEngine) -> RESPONSE_TYPE:
@@ -84,8 +92,8 @@ class GuardedQueryEngine(BaseQueryEngine):
     # Engines around this one may ask for the two halves of a query.
 
     def retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        """Return what the engine retrieves; nothing is written here."""
-        return self.engine.retrieve(query_bundle)
+        """Return what the engine retrieves, but for nodes that a model wrote something into."""
+        return retrieved(self._call(query_bundle), lambda: self.engine.retrieve(query_bundle))
 
     def synthesize(
         self,

@@ -6,13 +6,14 @@ ask, what to verify, what to do next, and what the caller gets. `_drive` makes t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from llama_index.core.base.llms.base import BaseLLM
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.memory import BaseMemory
+from llama_index.core.schema import NodeWithScore
 
 from faithguard import (
     CaptureError,
@@ -30,9 +31,9 @@ from faithguard.scorer import default_scorer
 from faithguard.sinks import AnySink
 from faithguard.watch import Outbox
 from faithguard_llama_index._again import MemoryStandIn, holds, replaced, replaying
-from faithguard_llama_index._outputs import Drained, delivered, texts_of, with_answer
+from faithguard_llama_index._outputs import Drained, delivered, texts_of, what_stays, with_answer
 from faithguard_llama_index._tap import Scope
-from faithguard_llama_index._values import passages_of, snapshots
+from faithguard_llama_index._values import message_of, passages_of, snapshots
 
 __all__ = ["Call", "Reported", "Settings"]
 
@@ -76,17 +77,22 @@ class Settings:
             scorer=scorer or default_scorer(),
         )
 
+    def __deepcopy__(self, memo: object) -> Settings:
+        # nothing here changes; copies of an engine share its scorer and its sinks
+        return self
+
     @property
     def again(self) -> bool:
         """Whether models are asked again."""
         return self.policy.on_fail == "regenerate"
 
-    def check_model(self, engine: Any) -> None:
-        """Refuse an engine whose model cannot be asked again.
+    def check(self, engine: Any) -> None:
+        """Refuse an engine whose model cannot be asked again, or whose parts nothing can replace.
 
         Raises:
-            ConfigError: If it holds none.
+            ConfigError: If it is one.
         """
+        Call(self, engine, "").engine()
         if self.again and not holds(engine, BaseLLM):
             raise ConfigError(
                 f"on_fail='regenerate' finds no model to ask again in the {type(engine).__name__}: "
@@ -107,25 +113,37 @@ class Call:
         self._course = Course(settings.policy, max_attempts=settings.max_attempts)
         self._drained = Drained(None, "")
         self._stand_ins: dict[int, MemoryStandIn] = {}
+        self._written: list[MemoryStandIn] = []
+        """Those that the blocked answer would be in."""
 
     @property
     def memories(self) -> list[MemoryStandIn]:
-        """What stands in for the engine's memory; an engine has one at most."""
+        """What stands in for the engine's memories; most have one."""
         return list(self._stand_ins.values())
 
     def engine(self) -> Any:
         """Return the engine for the next attempt."""
         again = None if self._replay is None else replaying(self._replay)
-        for memory in self.memories:
-            memory.forget()
+        self._forget()
 
         def swap(part: Any) -> Any:
             if isinstance(part, BaseMemory):
                 # the same in all attempts: it knows what was there before the first
-                return self._stand_ins.setdefault(id(part), MemoryStandIn(part))
+                return self._stand_ins.setdefault(id(part), MemoryStandIn(part, self._recalled))
             return None if again is None else again(part)
 
         return replaced(self._engine, swap)
+
+    def fallback(self) -> Any:
+        """Return the fallback engine; what it shares of the engine's memory is held back, too."""
+        return replaced(self.settings.fallback, lambda part: self._stand_ins.get(id(part)))
+
+    def _forget(self) -> None:
+        for memory in self.memories:
+            memory.forget()
+
+    def _recalled(self, messages: Iterable[ChatMessage]) -> None:
+        self.scope.trace.recalled([message_of(message) for message in messages])
 
     def exchange(self, drained: Drained) -> Exchange:
         """Return what to verify: every text of the response that a model wrote."""
@@ -135,9 +153,14 @@ class Call:
             # fetched without a retriever's events, but handed out
             nodes = getattr(drained.output, "source_nodes", None) or ()
             if found := snapshots(nodes):
-                trace.retrieved("", passages_of(found))
+                trace.handed_out(passages_of(found))
         texts = texts_of(drained, trace)
         return trace.exchange("\n\n".join(texts), question=self._question)
+
+    def brought(self, nodes: Sequence[NodeWithScore]) -> list[NodeWithScore]:
+        """Return the nodes that no model wrote anything into."""
+        stay: list[NodeWithScore] = what_stays(list(nodes), self.scope.trace)
+        return stay
 
     def settle(self, report: Report) -> Step:
         """Take the report of an attempt; prepare the next one if there is to be one."""
@@ -148,6 +171,9 @@ class Call:
                 self._replay.ask_again(self._drained.answer, wrong_in(report), step.feedback)
         else:
             self.scope.closed = True
+        if step.action == "block":
+            self._written = [memory for memory in self.memories if memory.put_since]
+            self._forget()
         return step
 
     def falls_back(self, step: Step) -> bool:
@@ -155,14 +181,20 @@ class Call:
         fallback = self.settings.fallback
         return step.action == "block" and fallback is not None and not isinstance(fallback, str)
 
-    def turn(self, step: Step, fallback: Drained | None) -> list[ChatMessage]:
-        """Return what the user sees of this turn, for the memory; nothing if it is held back."""
+    def turn(
+        self, step: Step, fallback: Drained | None, memory: MemoryStandIn
+    ) -> list[ChatMessage]:
+        """Return what a memory is to hold of this turn: what the user sees of it.
+
+        A memory that the engine put nothing into gets nothing. What the fallback engine has put
+        into one that it shares stays as it put it.
+        """
         if step.action != "block":
-            return [message for memory in self.memories for message in memory.put_since]
+            return memory.put_since
         text = self.settings.fallback if fallback is None else fallback.answer
-        if text is None:
+        if text is None or memory not in self._written:
             return []
-        return [
+        return memory.put_since or [
             ChatMessage(role=MessageRole.USER, content=self._question),
             ChatMessage(role=MessageRole.ASSISTANT, content=text),
         ]

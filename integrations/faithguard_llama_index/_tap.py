@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from itertools import chain
 from typing import Any, Protocol
 
 from llama_index_instrumentation import get_dispatcher
@@ -21,9 +22,10 @@ from llama_index_instrumentation.base import BaseEvent
 from llama_index_instrumentation.event_handlers import BaseEventHandler
 from llama_index_instrumentation.span_handlers import BaseSpanHandler
 
-from faithguard.capture import Message, Trace
+from faithguard.capture import Message, Trace, without
 from faithguard.watch import never_raise
 from faithguard_llama_index._values import (
+    Snapshot,
     arguments_in,
     finish_reason_of,
     message_of,
@@ -43,15 +45,28 @@ _MODEL_CALLS = frozenset(
 
 
 class Scope:
-    """Something that wants to know what happens here: its trace takes it until it is closed."""
+    """Something that wants to know what happens here: its trace takes it until it is closed.
 
-    def __init__(self, trace: Trace) -> None:
+    Args:
+        trace: What takes it.
+        roots: The watcher that opened it; it ends where that is detached, at the latest.
+    """
+
+    def __init__(self, trace: Trace, roots: Roots | None = None) -> None:
         self.trace = trace
+        self.roots = roots
         self.closed = False
         self.inner: set[str] = set()
         """Model calls inside another call of the same model, which makes the same call."""
         self.brought: set[str] = set()
         """The texts of nodes that retrievers brought."""
+        self.known: set[str] = set()
+        """The ids of these nodes; a postprocessor may change a node's text, but not its id."""
+        self.parents: dict[str, str | None] = {}
+        """The spans here, each with the one around it."""
+        self.inside: dict[str, list[str]] = {}
+        """The spans of retrievers that are at work, each with what models wrote inside it, and
+        what engines were asked there."""
 
 
 _scopes: ContextVar[tuple[Scope, ...]] = ContextVar("faithguard_scopes", default=())
@@ -59,7 +74,15 @@ _scopes: ContextVar[tuple[Scope, ...]] = ContextVar("faithguard_scopes", default
 
 def open_scopes() -> tuple[Scope, ...]:
     """Return the scopes that are open here."""
-    return tuple(scope for scope in _scopes.get() if not scope.closed)
+    return tuple(scope for scope in _scopes.get() if _is_open(scope))
+
+
+def _is_open(scope: Scope) -> bool:
+    """Say whether a scope still takes what happens.
+
+    The thread of a call in which its watcher was detached is never told of the call's end.
+    """
+    return not scope.closed and (scope.roots is None or scope.roots in _roots)
 
 
 @contextmanager
@@ -87,26 +110,50 @@ def leave(scope: Scope) -> None:
 
 def _asked(scope: Scope, event: Any) -> None:
     trace = scope.trace
-    trace.query = trace.query or query_text(event.str_or_query_bundle)
+    trace.queries.append(query_text(event.str_or_query_bundle))
+    trace.query = trace.query or trace.queries[0]
+    scope.inside[event.span_id] = []
 
 
 def _retrieved(scope: Scope, event: Any) -> None:
-    """Take what a retriever brought; what a model wrote as a whole is none of it."""
+    """Take what a retriever brought; what a model wrote as a whole is none of it.
+
+    Some retrievers ask an engine, and make nodes of what it answers; that is taken out.
+    """
     told = frozenset(text.strip() for text in scope.trace.told)
     nodes = [node for node in snapshots(event.nodes) if node.text.strip() not in told]
     scope.brought.update(node.text for node in nodes)
-    scope.trace.retrieved("", passages_of(nodes))
+    scope.known.update(node.id for node in nodes)
+    wrote = scope.inside.pop(event.span_id, [])
+    scope.trace.retrieved("", passages_of(_less(scope.trace, nodes, wrote)))
 
 
 def _given(scope: Scope, nodes: Iterable[Any], run: str) -> None:
     """Take what a synthesizer is given beside that: what stands in for what was retrieved.
 
-    Some engines make nodes of what a model wrote on the way; that is taken out.
+    Some engines make nodes of what a model wrote on the way; that is taken out. Where a node
+    was retrieved and has another text now, only what a model may have stated is.
     """
     new = [node for node in snapshots(nodes) if node.text not in scope.brought]
     if new:
-        scope.trace.asked(run, scope.trace.told)
-        scope.trace.retrieved(run, passages_of(new))
+        told = scope.trace.told
+        scope.trace.asked(run, told)
+        changed = [node for node in new if node.id in scope.known]
+        made = [node for node in new if node.id not in scope.known]
+        scope.trace.retrieved(run, passages_of(chain(changed, _less(scope.trace, made, told))))
+
+
+def _less(trace: Trace, nodes: Iterable[Snapshot], wrote: Sequence[str]) -> Iterable[Snapshot]:
+    """Return nodes less what models wrote into them, and the question that they put beside it.
+
+    The work waits until the nodes are read, off the engine's path.
+    """
+    if not wrote:
+        return nodes
+    asked = [text for text in (trace.inputs, trace.query) if isinstance(text, str)]
+    return (
+        node._replace(text=without(node.text, asked, written=wrote, every=True)) for node in nodes
+    )
 
 
 def _chat_started(scope: Scope, event: Any) -> None:
@@ -125,7 +172,9 @@ def _prompted(scope: Scope, event: Any, messages: list[Message]) -> None:
 
 def _model_ended(scope: Scope, event: Any) -> None:
     if event.response is not None:
-        scope.trace.wrote(model_text(event.response), finish_reason_of(event.response))
+        text = model_text(event.response)
+        scope.trace.wrote(text, finish_reason_of(event.response))
+        _inside(scope, event.span_id, text)
         scope.trace.passed(arguments_in(event.response))
 
 
@@ -133,6 +182,14 @@ def _structured(scope: Scope, event: Any) -> None:
     dump: Callable[[], str] | None = getattr(event.output, "model_dump_json", None)
     if dump is not None:
         scope.trace.wrote(dump())
+
+
+def _inside(scope: Scope, span: str | None, text: str) -> None:
+    """Note a text with the retrievers inside which it came up."""
+    while scope.inside and span is not None:
+        if span in scope.inside and text.strip():
+            scope.inside[span].append(text)
+        span = scope.parents.get(span)
 
 
 _NOTES: Mapping[str, Callable[[Scope, Any], None]] = {
@@ -158,13 +215,19 @@ class _Events(BaseEventHandler):
         note = _NOTES.get(type(event).__name__)
         if note is not None:
             for scope in scopes:
-                if not scope.closed:
+                if _is_open(scope):
                     _note(note, scope, event)
 
 
 @never_raise
 def _note(note: Callable[[Scope, Any], None], scope: Scope, event: BaseEvent) -> None:
     note(scope, event)
+
+
+@never_raise
+def _tell(told: Callable[..., None], *what: Any) -> None:
+    """Tell one of several: what one of them raises must not keep it from the others."""
+    told(*what)
 
 
 # -- spans ------------------------------------------------------------------------------------
@@ -205,11 +268,18 @@ class _Spans(BaseSpanHandler[Any]):
     ) -> None:
         owner, _, method = id_[:-_UUID].rpartition(".")
         for roots in _roots:
-            roots.entered(id_, method, bound_args.arguments, instance, tags)
+            _tell(roots.entered, id_, method, bound_args.arguments, instance, tags)
+        for scope in open_scopes():
+            scope.parents[id_] = parent_id
         if method in ("synthesize", "asynthesize"):
             nodes: list[Any] = bound_args.arguments.get("nodes") or []
             for scope in open_scopes():
-                _given(scope, nodes, id_)
+                _tell(_given, scope, nodes, id_)
+        elif method in ("query", "aquery"):
+            asked = next(iter(bound_args.arguments.values()), "")
+            for scope in open_scopes():
+                if scope.inside:
+                    _inside(scope, parent_id, query_text(asked))
         elif method in _MODEL_CALLS and parent_id:
             above, _, outer = parent_id[:-_UUID].rpartition(".")
             if outer in _MODEL_CALLS and above == owner:
@@ -226,7 +296,7 @@ class _Spans(BaseSpanHandler[Any]):
         **kwargs: Any,
     ) -> None:
         for roots in _roots:
-            roots.left(id_, id_[:-_UUID].rpartition(".")[2], instance, result)
+            _tell(roots.left, id_, id_[:-_UUID].rpartition(".")[2], instance, result)
 
     @never_raise
     def span_drop(
@@ -238,7 +308,7 @@ class _Spans(BaseSpanHandler[Any]):
         **kwargs: Any,
     ) -> None:
         for roots in _roots:
-            roots.failed(id_, id_[:-_UUID].rpartition(".")[2], instance)
+            _tell(roots.failed, id_, id_[:-_UUID].rpartition(".")[2], instance)
 
     # Spans of our own are none: nothing is kept here.
 

@@ -7,7 +7,8 @@ attributes, so that a watcher can be set up before LlamaIndex is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import copy
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from faithguard import Passage
@@ -17,14 +18,15 @@ __all__ = [
     "Snapshot",
     "answer_of",
     "arguments_in",
+    "copy_of",
     "finish_reason_of",
     "message_of",
     "model_text",
-    "node_texts",
     "passages_of",
     "query_text",
     "snapshots",
     "strings_in",
+    "texts_in",
 ]
 
 _ROLES: Mapping[str, Role] = {
@@ -68,8 +70,7 @@ def arguments_in(response: Any) -> Iterator[str]:
             yield from strings_in(given)
     kwargs: dict[str, Any] = getattr(message, "additional_kwargs", None) or {}
     for call in kwargs.get("tool_calls") or ():
-        function: Any = getattr(call, "function", None)
-        yield from strings_in(getattr(function, "arguments", None))
+        yield from strings_in(_get(_get(call, "function"), "arguments"))
 
 
 def finish_reason_of(response: Any) -> str | None:
@@ -89,9 +90,13 @@ def finish_reason_of(response: Any) -> str | None:
 
 
 def _get(holder: Any, name: str) -> Any:
+    """Return what a provider's object holds by a name; not all can be read at any time."""
     if isinstance(holder, Mapping):
         return cast(Mapping[str, Any], holder).get(name)
-    return getattr(holder, name, None)
+    try:
+        return getattr(holder, name, None)
+    except Exception:
+        return None
 
 
 def strings_in(value: Any, depth: int = 6) -> Iterator[str]:
@@ -104,6 +109,68 @@ def strings_in(value: Any, depth: int = 6) -> Iterator[str]:
     elif depth and isinstance(value, list | tuple):
         for item in cast(Sequence[Any], value):
             yield from strings_in(item, depth - 1)
+
+
+def texts_in(value: Any, but: Container[Any] = (), depth: int = 8) -> Iterator[str]:
+    """Yield all the strings in a value, in order: also keys, and what the fields of objects hold.
+
+    Args:
+        value: Plain data, nodes, messages, responses, objects of anybody's.
+        but: Keys and fields that are left out.
+        depth: How far to look.
+    """
+    seen: set[int] = set()
+    open_: list[tuple[Any, int]] = [(value, depth)]
+    while open_:
+        item, depth = open_.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, bytes):
+            yield item.decode(errors="replace")
+        elif depth and id(item) not in seen:
+            seen.add(id(item))
+            parts = [part for part in _parts(item, but) if not isinstance(part, int | float)]
+            open_ += ((part, depth - 1) for part in reversed(parts))
+
+
+def _parts(value: Any, but: Container[Any]) -> list[Any]:
+    if isinstance(value, Mapping):
+        items = cast(Mapping[Any, Any], value).items()
+        return [part for name, item in items if name not in but for part in (name, item)]
+    if isinstance(value, list | tuple | set | frozenset):
+        return list(cast("list[Any]", value))
+    if isinstance(value, BaseException):
+        return [*value.args, vars(value)]
+    if isinstance(value, type) or cast(Any, type(value)).__module__ == "builtins":
+        return []
+    # pydantic keeps private fields, and such as no class names, apart
+    dicts = (
+        getattr(value, name, None)
+        for name in ("__dict__", "__pydantic_extra__", "__pydantic_private__")
+    )
+    return [
+        item
+        for held in dicts
+        if isinstance(held, dict)
+        for name, item in cast("dict[Any, Any]", held).items()
+        if name not in but
+    ]
+
+
+def copy_of(value: Any) -> Any:
+    """Return a shallow copy of an object.
+
+    `copy.copy` asks the copy for methods before it has any attributes, which those who look all
+    others up in one of their own do not survive: LlamaIndex's `PydanticResponse`, engines around
+    engines.
+    """
+    kind = cast("type[Any]", type(value))
+    slots = any(getattr(base, "__slots__", ()) for base in kind.__mro__)
+    if slots or hasattr(kind, "__copy__") or not hasattr(value, "__dict__"):
+        return copy.copy(value)
+    twin: Any = object.__new__(kind)
+    twin.__dict__.update(value.__dict__)
+    return twin
 
 
 # -- nodes ------------------------------------------------------------------------------------
@@ -126,6 +193,7 @@ class Snapshot(NamedTuple):
     text: str
     source: str | None
     metadata: Mapping[str, Any]
+    id: str
 
 
 def snapshots(nodes: Iterable[Any]) -> list[Snapshot]:
@@ -135,24 +203,18 @@ def snapshots(nodes: Iterable[Any]) -> list[Snapshot]:
         node = getattr(scored, "node", scored)
         metadata: Mapping[str, Any] = getattr(node, "metadata", None) or {}
         source = next((metadata[key] for key in _SOURCES if metadata.get(key)), None)
-        source = source or getattr(node, "node_id", None)
+        id = str(getattr(node, "node_id", None) or "")
+        source = str(source or id) or None
         if (text := _content(node)).strip():
-            now.append(Snapshot(text, None if source is None else str(source), dict(metadata)))
+            now.append(Snapshot(text, source, dict(metadata), id))
     return now
 
 
 def passages_of(nodes: Iterable[Snapshot]) -> Iterator[Passage]:
     """Yield nodes as passages; making them can wait until they are needed."""
-    for text, source, metadata in nodes:
-        yield Passage(text=text, source=source, metadata=metadata, origin="retriever")
-
-
-def node_texts(scored: Any) -> Iterator[str]:
-    """Yield all the texts of a node: its content and the strings of its metadata."""
-    node = getattr(scored, "node", scored)
-    get: Callable[[], str] = node.get_content
-    yield get()
-    yield from strings_in(getattr(node, "metadata", None))
+    for text, source, metadata, _ in nodes:
+        if text.strip():
+            yield Passage(text=text, source=source, metadata=metadata, origin="retriever")
 
 
 # -- responses --------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ class _Run(Scope):
     """A call of an engine from outside: what is answered by it is one answer."""
 
     def __init__(self, trace: Trace, root: str, owner: Watcher) -> None:
-        super().__init__(trace)
+        super().__init__(trace, owner)
         self.root = root
         self.owner = owner
         self.streams: Any = None
@@ -77,6 +77,11 @@ class Watcher:
         """Wait until every answer so far is reported; return whether it was in time (seconds)."""
         return self._watch.wait(timeout)
 
+    def stop(self) -> None:
+        """Take nothing more, and forget the calls that are going on: their ends are not told."""
+        detach(self)
+        self._assembler = Assembler()
+
     # -- calls --------------------------------------------------------------------------------
 
     def entered(
@@ -88,12 +93,13 @@ class Watcher:
         if self._mine() is not None or not _answers(cast(Any, type(instance)), method):
             return
         self._sweep()
-        trace = self._assembler.start(run, None, "chain")
-        asked = next(iter(arguments.values()), "")
-        trace.inputs = query_text(asked)
+        # read before anything is held: what a user's own objects raise must leave nothing behind
+        asked = query_text(next(iter(arguments.values()), ""))
         tags = dict(tags or {})
-        trace.domain = tags.pop("faithguard_domain", None)
-        trace.tags = tuple(f"{name}={value}" for name, value in tags.items())
+        domain = tags.pop("faithguard_domain", None)
+        written = tuple(f"{name}={value}" for name, value in tags.items())
+        trace = self._assembler.start(run, None, "chain")
+        trace.inputs, trace.domain, trace.tags = asked, domain, written
         enter(_Run(trace, run, self))
 
     def left(self, run: str, method: str, instance: Any, result: Any) -> None:
@@ -138,11 +144,15 @@ class Watcher:
                 self._drop(scope)
             else:
                 weakref.finalize(result, self._gone.append, scope.root)
+        elif result.response_gen is None:
+            self._drop(scope)
         else:
-            follow = (
-                self._afollowed if hasattr(result.response_gen, "__anext__") else self._followed
-            )
-            result.response_gen = follow(scope, result.response_gen, result.source_nodes)
+            # an engine of the user's may stream anything that can be iterated over
+            made, nodes = result.response_gen, result.source_nodes
+            if hasattr(made, "__aiter__"):
+                result.response_gen = self._afollowed(scope, aiter(made), nodes)
+            else:
+                result.response_gen = self._followed(scope, iter(made), nodes)
             weakref.finalize(result.response_gen, self._gone.append, scope.root)
 
     def _finish(self, scope: _Run, answer: str, result: Any) -> None:
@@ -184,7 +194,8 @@ class Watcher:
                     token = next(tokens, _END)
                 if token is _END:
                     break
-                parts.append(cast(str, token))
+                if isinstance(token, str):
+                    parts.append(token)
                 yield cast(str, token)
         except BaseException:
             self._forget(scope)
@@ -204,7 +215,8 @@ class Watcher:
                     token = await anext(tokens, _END)
                 if token is _END:
                     break
-                parts.append(cast(str, token))
+                if isinstance(token, str):
+                    parts.append(token)
                 yield cast(str, token)
         except BaseException:
             self._forget(scope)
@@ -259,7 +271,7 @@ def watch(
     back, wrap the engine: `guard`.
 
     There is one watcher for a process: calling this again with the same settings returns it,
-    with others it takes its place. A call may name a domain of its own:
+    with others it takes its place, as after `unwatch`. A call may name a domain of its own:
     `with instrument_tags({"faithguard_domain": "medical"}): engine.query(...)`.
 
     Args:
@@ -285,16 +297,19 @@ def watch(
         if _current is None or settings != _settings:
             made = Watcher(domain, sinks=sinks, scorer=scorer, keep=keep)
             if _current is not None:
-                detach(_current)
+                _current.stop()
             _current, _settings = made, settings
         attach(_current)
         return _current
 
 
 def unwatch() -> None:
-    """Report no more; what was captured is still reported. Nothing is changed without a watcher."""
+    """Report no more; without a watcher nothing is changed.
+
+    Answers that are complete are still reported; those that are being written are not.
+    """
     global _current
     with _lock:
         if _current is not None:
-            detach(_current)
+            _current.stop()
             _current = None

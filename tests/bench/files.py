@@ -145,27 +145,37 @@ def memory(runs: Sequence[Run]) -> None:
     table(("jobs", "10%", "30%", "50%", "70%", "90%", "peak"), rows)
 
 
+def lines_done(state: Path) -> int:
+    """Return how many lines a run has done."""
+    if not state.exists():
+        return 0
+    count: int = json.loads(state.read_text())["place"]["mark"]["lines"]
+    return count
+
+
 def kills(source: Path, whole: Run, times: int, seed: int) -> bool:
     """Kill a run at random moments, go on each time, and compare what comes out."""
     rng = random.Random(seed)
     out = source.with_name("killed.jsonl")
     state = Path(f"{out}.state")
     done, started = 0, time.perf_counter()
-    for _ in range(times):
+    for number in range(times):
+        before = lines_done(state)
         process = subprocess.Popen(
             command(source, out, rng.choice((1, 2))),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        # beyond the start, which takes about half a second; so that all kills fit into one run
-        wait = rng.uniform(0.0, 1.5 + whole.seconds / times)
+        # All kills fit into one run; each fourth may hit the start, the others hit the work.
+        while number % 4 and process.poll() is None and lines_done(state) == before:
+            time.sleep(0.01)
         try:
-            process.wait(wait)
+            process.wait(rng.uniform(0.0, whole.seconds / times))
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGKILL)
             process.wait()
             done += 1
-    read = json.loads(state.read_text())["mark"]["lines"] if state.exists() else 0
+    read = lines_done(state)
     last = run(source, out, 2)
     same = last.digest == whole.digest
     print("## Kills: `kill -9` at random moments, with 1 or 2 jobs, then one run to the end\n")

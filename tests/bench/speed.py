@@ -3,8 +3,9 @@
     python -m tests.bench.speed [SECTION ...]
 
 In: texts made from word lists; no folder, no network. Out: markdown tables, one for each of
-`imports`, `watcher`, `guard`, `check`, `sizes`, `memory` and `state`. Nothing is asserted: a figure
-of a busy machine says little, so the load is printed first.
+`imports`, `watcher`, `engine`, `guard`, `check`, `sizes`, `memory`, `state` and `engine_state`;
+those of an engine are of LlamaIndex. Nothing is asserted: a figure of a busy machine says little,
+so the load is printed first.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def main(argv: Sequence[str]) -> None:
     logging.getLogger("faithguard").setLevel(logging.ERROR)
     load = ", ".join(f"{value:.2f}" for value in os.getloadavg())
     print(f"Python {platform.python_version()}, {os.cpu_count()} CPUs, load {load}\n")
-    sections = (imports, watcher, guarded, checks, sizes, memory, state)
+    sections = (imports, watcher, engine, guarded, checks, sizes, memory, state, engine_state)
     for section in sections:
         name = {"guarded": "guard", "checks": "check"}.get(section.__name__, section.__name__)
         if not argv or name in argv:
@@ -91,6 +92,7 @@ STATEMENTS = (
     ('from faithguard import check; check("It is red.", "It is red.")', "-"),
     ("import langchain_core.runnables", "-"),
     ("from faithguard_langchain import guard", "-"),
+    ("from faithguard_llama_index import watch; watch()", "no llama_index.core"),
 )
 
 
@@ -187,6 +189,44 @@ def event_cells(seconds: Sequence[float]) -> list[str]:
     """Return median, 99th percentile and maximum in microseconds."""
     values = (statistics.median(seconds), quantile(seconds, 0.99), max(seconds))
     return [f"{1e6 * value:.0f}" for value in values]
+
+
+# -- the watcher of LlamaIndex ----------------------------------------------------------------
+
+
+def engine() -> None:
+    """Print what a watcher adds to each event and span of a query engine, and to the query."""
+    from faithguard_llama_index import unwatch, watch
+    from tests.bench._engine import detach_clocks, rag_engine, timed_handlers
+
+    totals = []
+    for count in (5, 50):
+        context = _texts.passages(1, count)
+        made = rag_engine(_texts.answer(2, context), context)
+        made.query(QUESTION)
+        plain = [timed(lambda made=made: made.query(QUESTION)) for _ in range(RUNS)]
+        watching = watch(sinks=[], scorer=Scorer(cache=None))
+        seconds = timed_handlers()
+        total = []
+        for _ in range(RUNS):
+            total.append(timed(lambda made=made: made.query(QUESTION)))
+            watching.wait(10)
+        detach_clocks()
+        unwatch()
+        rows = [
+            (name, len(values) // RUNS, *event_cells(values))
+            for name, values in sorted(seconds.items())
+        ]
+        every = [value for values in seconds.values() for value in values]
+        rows.append(("**any of them**", len(every) // RUNS, *event_cells(every)))
+        print(
+            f"## Watcher in LlamaIndex: microseconds on the engine's own path, {count} passages "
+            "(budget: under 1000 an event)\n"
+        )
+        table(("event or span", "per query", "median", "p99", "max"), rows)
+        totals += [(f"{count} passages", plain), (f"{count} passages, watched", total)]
+    head = ("whole query, passages of 200 words", "median", "p95")
+    table(head, [(name, ms(statistics.median(v)), ms(quantile(v, 0.95))) for name, v in totals])
 
 
 # -- the guard --------------------------------------------------------------------------------
@@ -453,6 +493,56 @@ async def left(chain: Runnable[str, str], config: RunnableConfig) -> None:
     """Leave an async stream after one part, without closing it."""
     async for _ in chain.astream(QUESTION, config):
         break
+
+
+# -- the state of the watcher of LlamaIndex ----------------------------------------------------
+
+
+def engine_state() -> None:
+    """Print what LlamaIndex's watcher still holds after queries that ended well and badly."""
+    from faithguard_llama_index import unwatch, watch
+    from tests.bench._engine import rag_engine
+
+    watching = watch(sinks=[], scorer=Scorer(verifiers=[TableVerifier({"*": 0.9})]))
+    said = "It needs a rest. It is red. It is old.", ["It needs a rest."]
+    plain, streaming, slow = (
+        rag_engine(*said, **how) for how in ({}, {"streaming": True}, {"slow": True})
+    )
+    rng = random.Random(5)
+
+    def failing_query() -> None:
+        with contextlib.suppress(RuntimeError):
+            plain.query("fail")
+
+    async def cancelled_query() -> None:
+        task = asyncio.create_task(slow.aquery(QUESTION))
+        await asyncio.sleep(rng.uniform(0.0, 0.04))
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    async def left_stream() -> None:
+        await anext((await streaming.aquery(QUESTION)).response_gen)
+
+    rows = []
+    for name, work in (
+        ("ended", lambda: plain.query(QUESTION)),
+        ("failed", failing_query),
+        ("stream read", lambda: str(streaming.query(QUESTION))),
+        ("stream abandoned", lambda: next(streaming.query(QUESTION).response_gen)),
+        ("async stream abandoned", lambda: asyncio.run(left_stream())),
+        ("cancelled at any moment", lambda: asyncio.run(cancelled_query())),
+    ):
+        before = watching.open_runs
+        for _ in range(EACH):
+            work()
+        gc.collect()
+        rows.append((f"{EACH} queries {name}", watching.open_runs - before, "0"))
+    watching.wait(60)
+    unwatch()
+    rows.append((f"all {len(rows) * EACH} queries, reports made", watching.open_runs, "0"))
+    print("## State of the watcher in LlamaIndex: entries that it holds\n")
+    table(("after", "entries", "budget"), rows)
+    print(f"reports: {len(watching.reports)} kept, {watching.dropped} dropped\n")
 
 
 if __name__ == "__main__":

@@ -28,6 +28,8 @@ def test_cell(exam: Exam, row: Any, column: Column) -> None:
     assert list(exam.wrong(row, column)) == []
 
 
+# LlamaIndex's agents warn of what they do themselves
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize(("exam", "name"), CHECKS)
 def test_check(exam: Exam, name: str) -> None:
     """Observers see, refusals refuse, and every caller gets its own."""

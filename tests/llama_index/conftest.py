@@ -1,0 +1,34 @@
+"""What the watcher's tests share: each leaves LlamaIndex as it found it."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+
+import pytest
+
+
+@pytest.fixture
+def unwatched() -> Iterator[None]:
+    """Unwatch after a test, and check that the dispatcher's handlers are what they were."""
+    from llama_index_instrumentation import get_dispatcher
+
+    from faithguard_llama_index import _tap, unwatch
+
+    root = get_dispatcher()
+    before = [*root.event_handlers], [*root.span_handlers]
+    yield
+    assert _tap.open_scopes() == ()
+    unwatch()
+    after = root.event_handlers, root.span_handlers
+    for old, new in zip(before, after, strict=True):
+        assert [id(handler) for handler in old] == [id(handler) for handler in new]
+
+
+@pytest.fixture(scope="module")
+def quick_collections() -> Iterator[None]:
+    """Keep what is loaded out of the collections of the tests that count objects."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()

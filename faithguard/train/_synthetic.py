@@ -12,6 +12,7 @@ import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TypeAlias
 
 from faithguard.train._rows import Target
@@ -112,7 +113,7 @@ def _other_value(pair: _Pair) -> Made | None:
 
 
 _DIGITS = re.compile(r"\d[\d,]*(?:\.\d+)?")
-_WORDS = (
+_WORDS: Sequence[str] = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
     "fifteen sixteen seventeen eighteen nineteen twenty"
 ).split()
@@ -237,11 +238,11 @@ def _exchanged_roles(pair: _Pair) -> Made | None:
     order = sorted(names, key=pair.claim.index)
     couples = [
         (a, b)
-        for a, b in zip(order, order[1:], strict=False)
+        for a, b in pairwise(order)
         if pair.claim.index(a) + len(a) < pair.claim.index(b)
         and a not in b
         and b not in a
-        and len(_between(pair.claim, a, b).split()) > 1
+        and _between(pair.claim, a, b).strip()
         and not _SYMMETRIC.search(_between(pair.claim, a, b))
     ]
     if not couples:
@@ -304,7 +305,9 @@ _AUXILIARY = re.compile(
     r"\b(?:is|was|are|were|has been|have been|had been|can|will|does|did|would|could|should|must)\b"
     r"(?! not\b|n't|\?)"
 )
-_DENIED = re.compile(r"\b(is|was|are|were|can|could|did|does|do|would|should|has|have|had)(?: not|n't)\b")
+_DENIED = re.compile(
+    r"\b(is|was|are|were|can|could|did|does|do|would|should|has|have|had)(?: not|n't)\b"
+)
 
 
 def _denied(pair: _Pair) -> Made | None:
@@ -380,17 +383,19 @@ _EXACT = {
 _EXACTLY = re.compile(rf"\b([2-9]|[1-4]\d) ({'|'.join(_EXACT)})\b(?! old)")
 
 
+_WRITINGS: Sequence[tuple[re.Pattern[str], Callable[[str], str]]] = (
+    (_LARGE, lambda text: text.replace(",", "")),
+    (_PERCENT, lambda text: " percent" if text == "%" else "%"),
+    (_SMALL, lambda text: _WORDS[int(text)]),
+    (_SPELLED, lambda text: str(_WORDS.index(text.lower()))),
+)
+
+
 def _same_number(pair: _Pair) -> Made | None:
     """Write a number another way: in words, in digits, without its separators."""
-    claim = pair.claim
-    for pattern, written in (
-        (_LARGE, lambda m: m[0].replace(",", "")),
-        (_PERCENT, lambda m: " percent" if m[0] == "%" else "%"),
-        (_SMALL, lambda m: _WORDS[int(m[0])]),
-        (_SPELLED, lambda m: str(_WORDS.index(m[0].lower()))),
-    ):
-        if (match := pattern.search(claim)) is not None:
-            return pair.claiming(_replaced(claim, match, written(match)), "e")
+    for pattern, written in _WRITINGS:
+        if (match := pattern.search(pair.claim)) is not None:
+            return pair.claiming(_replaced(pair.claim, match, written(match[0])), "e")
     return None
 
 

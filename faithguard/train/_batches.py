@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from faithguard.errors import ConfigError, require
 from faithguard.train._examples import Composer, Example
 from faithguard.train._rows import Row, Target, epoch
 
@@ -74,9 +75,14 @@ class Encoder:
     """
 
     def __init__(self, path: Path, *, longest: int) -> None:
-        from faithguard.errors import require
-
-        self._tokenizer: Any = require("tokenizers", extra="train").Tokenizer.from_file(str(path))
+        tokenizers: Any = require("tokenizers", extra="train")
+        try:
+            self._tokenizer = tokenizers.Tokenizer.from_file(str(path))
+        except Exception as error:  # it has no class of its own
+            raise ConfigError(
+                f"the tokenizer {str(path)!r} cannot be read; name a folder with one of the "
+                "tokenizers package"
+            ) from error
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
         self._longest = longest

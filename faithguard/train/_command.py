@@ -39,9 +39,7 @@ def train_command(
     precision: Annotated[str, typer.Option(help="auto, float32 or bfloat16.")] = "auto",
     threads: Annotated[int, typer.Option(help="Of a CPU; 0 is one for each core.")] = 0,
     save_seconds: Annotated[float, typer.Option(help="Between two checkpoints.")] = 300.0,
-    choose_seconds: Annotated[
-        float, typer.Option(help="Between two looks at the rows held apart.")
-    ] = 900.0,
+    looks: Annotated[int, typer.Option(help="At the rows held apart, over the run.")] = 8,
     licences: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="JSON with the licence of each data set, for the card."),
@@ -64,7 +62,7 @@ def train_command(
             precision=precision,  # type: ignore[arg-type]  # checked by Settings
             threads=threads,
             save_seconds=save_seconds,
-            choose_seconds=choose_seconds,
+            looks=looks,
             licences=licences,
         )
     )

@@ -29,10 +29,12 @@ __all__ = [
     "Tensor",
     "base",
     "inputs",
+    "judged",
     "load",
     "losses",
+    "pad_of",
+    "padded",
     "precision_here",
-    "judged",
     "save",
     "write_tensors",
 ]
@@ -89,19 +91,25 @@ def load(folder: Path, *, seed: int, device: str) -> Model:
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     torch.manual_seed(seed)
-    model = transformers.AutoModelForSequenceClassification.from_pretrained(
-        str(folder),
-        num_labels=len(LABELS),
-        id2label=dict(enumerate(LABELS)),
-        label2id={name: n for n, name in enumerate(LABELS)},
-        # a small encoder underfits in the time that it is given here, and dropout costs a fifth
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
-        trust_remote_code=False,
-        use_safetensors=True,
-        local_files_only=True,
-        dtype=torch.float32,
-    )
+    try:
+        model = transformers.AutoModelForSequenceClassification.from_pretrained(
+            str(folder),
+            num_labels=len(LABELS),
+            id2label=dict(enumerate(LABELS)),
+            label2id={name: n for n, name in enumerate(LABELS)},
+            # a small encoder underfits in the time that it is given here, and dropout costs a fifth
+            hidden_dropout_prob=0.0,
+            attention_probs_dropout_prob=0.0,
+            trust_remote_code=False,
+            use_safetensors=True,
+            local_files_only=True,
+            dtype=torch.float32,
+        )
+    except Exception as error:  # of many classes: OSError, ValueError, SafetensorError, ...
+        raise ConfigError(
+            f"{str(folder)!r} holds no model that can be loaded ({type(error).__name__}); name a "
+            "folder with an encoder, as transformers saves it in safetensors"
+        ) from error
     model.get_input_embeddings().weight.requires_grad_(False)
     return model.to(device)
 
@@ -133,17 +141,24 @@ def _replace(path: Path, data: bytes) -> None:
     part.replace(path)
 
 
-def inputs(batch: Batch, pad: int, device: str) -> dict[str, Tensor]:
-    """Return what the model takes: three integer tensors of shape (pairs, longest)."""
+def padded(batch: Batch, pad: int) -> dict[str, list[list[int]]]:
+    """Return the inputs of a model: three tables of integers, pairs x longest."""
     longest = batch.length
-    ids = [pieces + [pad] * (longest - len(pieces)) for pieces, _ in batch.pieces]
-    kinds = [segments + [0] * (longest - len(segments)) for _, segments in batch.pieces]
-    mask = [[1] * len(pieces) + [0] * (longest - len(pieces)) for pieces, _ in batch.pieces]
     return {
-        "input_ids": torch.tensor(ids, device=device),
-        "attention_mask": torch.tensor(mask, device=device),
-        "token_type_ids": torch.tensor(kinds, device=device),
+        "input_ids": [ids + [pad] * (longest - len(ids)) for ids, _ in batch.pieces],
+        "attention_mask": [[1] * len(ids) + [0] * (longest - len(ids)) for ids, _ in batch.pieces],
+        "token_type_ids": [kinds + [0] * (longest - len(kinds)) for _, kinds in batch.pieces],
     }
+
+
+def inputs(batch: Batch, pad: int, device: str) -> dict[str, Tensor]:
+    """Return the same as tensors on a device."""
+    return {name: torch.tensor(table, device=device) for name, table in padded(batch, pad).items()}
+
+
+def pad_of(folder: Path) -> int:
+    """Return the word piece that fills up short pairs."""
+    return int(json.loads((folder / "config.json").read_text("utf-8")).get("pad_token_id") or 0)
 
 
 def losses(logits: Tensor, targets: Sequence[Target]) -> Tensor:

@@ -37,7 +37,7 @@ class Settings:
         precision: "auto" measures which is faster here.
         threads: Of a CPU; 0 is one for each core.
         save_seconds: Between two checkpoints.
-        choose_seconds: Between two looks at the rows held apart.
+        looks: How often, in equal steps of the run, the rows held apart are looked at.
         patience: Looks without a better one until the run stops.
         licences: A JSON file that tells licence and class of each data set, for the card.
     """
@@ -58,13 +58,19 @@ class Settings:
     precision: Precision = "auto"
     threads: int = 0
     save_seconds: float = 300.0
-    choose_seconds: float = 900.0
-    patience: int = 6
+    looks: int = 8
+    patience: int = 3
     licences: Path | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be meant."""
-        for name, least in (("epochs", 0.0), ("steps", 0), ("minutes", 0.0), ("rate", 0.0)):
+        for name, least in (
+            ("epochs", 0.0),
+            ("steps", 0),
+            ("minutes", 0.0),
+            ("rate", 0.0),
+            ("looks", 0),
+        ):
             value = getattr(self, name)
             if value is not None and not value > least:
                 raise ConfigError(f"{name} is {value!r}; give more than {least}")

@@ -19,7 +19,7 @@ import time
 from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from faithguard.train import _model
 from faithguard.train._batches import Batch, Encoder, Position, batches_of, stream
 from faithguard.train._examples import Composer, Example
 from faithguard.train._figures import area, balanced, mean_over_sets
+from faithguard.train._finish import finish
 from faithguard.train._meter import Meter
 from faithguard.train._rows import Parts, Row, digest, read_rows, split
 from faithguard.train._settings import Settings
@@ -37,9 +38,15 @@ __all__ = ["Outcome", "examples_of", "train"]
 
 torch: Any = require("torch", extra="train")
 
+_NEEDED = ("transformers", "tokenizers", "safetensors", "numpy", "onnx", "onnxruntime")
+"""Imported before anything is done: what only the end needs must not be missing then."""
+
 _CHECKPOINT = "checkpoint.safetensors"
 _MOST_CHOOSING = 1_500
 """Examples held apart that choose the best model; more would tell little and cost minutes."""
+
+_MOST_CALIBRATION = 3_000
+"""Examples of the part held apart for calibration; two numbers are fitted on them."""
 
 _PARTS = 4
 """Pieces of a batch, each of its own length."""
@@ -53,7 +60,7 @@ class Outcome:
     """How a run ended.
 
     Attributes:
-        folder: The best model.
+        folder: What to serve from, or the best model so far if the run is not finished.
         finished: False if it was interrupted and can be resumed.
         figures: Of the best model on the rows held apart for choosing.
     """
@@ -67,14 +74,14 @@ class Outcome:
 class _State:
     """Where a run stands, all of it."""
 
-    position: Position = Position()
+    position: Position = field(default_factory=Position)
     step: int = 0
     tokens: int = 0
     seconds: float = 0.0
     progress: float = 0.0
     """Epochs done."""
     looked: float = 0.0
-    """Seconds of training at the last look at the rows held apart."""
+    """The share of the run that was done at the last look at the rows held apart."""
     best: float | None = None
     since: int = 0
     """Looks since the best one."""
@@ -87,6 +94,8 @@ def train(settings: Settings) -> Outcome:
 
     Interrupted (Ctrl-C, SIGTERM) it writes a checkpoint and returns.
     """
+    for package in _NEEDED:
+        require(package, extra="train")
     rows = read_rows(settings.data, settings.languages)
     _claim(settings, digest(rows))
     parts = split(rows)
@@ -151,11 +160,30 @@ class _Run:
         finished = False
         with self._interruptible(), ThreadPoolExecutor(self._lanes()) as self._pool:
             finished = self._train(meter)
-        if finished and (self._state.looked < self._state.seconds or self._state.best is None):
+        if finished and self._state.looked < 1.0 and self._state.since < settings.patience:
             self._look(meter)
         self._save()
+        folder = self._finish(examples, meter) if finished else out / "model"
         meter.close()
-        return Outcome(folder=out / "model", finished=finished, figures=self._state.figures)
+        return Outcome(folder=folder, finished=finished, figures=self._state.figures)
+
+    def _finish(self, choosing: Sequence[Example], meter: Meter) -> Path:
+        """Write the files to serve from."""
+        state = self._state
+        meter.say("exporting to ONNX, quantising, calibrating")
+        return finish(
+            self._settings,
+            self._parts,
+            choosing,
+            examples_of(self._parts.calibration, seed=0, most=_MOST_CALIBRATION),
+            figures=state.figures,
+            trained={
+                "steps": state.step,
+                "epochs": state.progress,
+                "tokens": state.tokens,
+                "seconds": state.seconds,
+            },
+        )
 
     def _train(self, meter: Meter) -> bool:
         """Take steps; say whether the run is done."""
@@ -180,7 +208,7 @@ class _Run:
             state.tokens += tokens
             state.seconds += time.monotonic() - start
             meter.step(loss, tokens, done=done, step=state.step, epoch=state.progress)
-            if state.seconds - state.looked >= settings.choose_seconds:
+            if self._done() - state.looked >= 1.0 / settings.looks and self._done() < 1.0:
                 self._look(meter)
                 if state.since >= settings.patience:
                     meter.say(f"no better model in {state.since} looks: stopped early")
@@ -212,7 +240,7 @@ class _Run:
         pairs = sum(len(part.pieces) for part in parts)
         total = 0.0
         # added in the order of the parts, whichever is done first: same seed, same model
-        for loss, slopes in self._pool.map(lambda part: self._slopes(part, pairs), parts):
+        for loss, slopes in self._pool.map(self._slopes, parts, [pairs] * len(parts)):
             total += loss
             for parameter, slope in zip(self._trained, slopes, strict=True):
                 if parameter.grad is None:
@@ -250,7 +278,7 @@ class _Run:
             "balanced_mean_over_sets": mean_balanced,
             "auroc_mean_over_sets": mean_area,
         }
-        state.looked = state.seconds
+        state.looked = min(1.0, self._done())
         better = state.best is None or loss < state.best
         if better:
             state.best, state.since, state.figures = loss, 0, figures

@@ -1,4 +1,4 @@
-"""The command line: check an answer, score a file of them, or run an integration's demo.
+"""The command line: check an answer, score a file of them, run a demo, or train the local model.
 
 In: files and options. Out: a report on stdout, errors on stderr, and an exit code that a
 script can act on: 0 the answer passed, 1 it did not, 2 bad input or a failure.
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO, ParamSpec, TextIO
 import typer
 
 from faithguard.errors import ConfigError, FaithguardError, MissingExtraError, UnfaithfulAnswerError
+from faithguard.train._command import train_command
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -387,6 +388,11 @@ def _demo(framework: str) -> EntryPoint:
         known = ", ".join(sorted(found)) or "none; reinstall faithguard"
         raise ConfigError(f"no demo for the framework {framework!r}; known: {known}")
     return found[framework]
+
+
+# train
+
+app.command("train")(_orderly(train_command))
 
 
 if __name__ == "__main__":

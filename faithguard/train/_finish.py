@@ -1,0 +1,146 @@
+"""A run that is done -> the folder to serve from.
+
+In: the best model and the parts held apart. Out: `onnx/` with the model in float32 and int8, its
+tokenizer, calibration, and card.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from faithguard.train import _model
+from faithguard.train._batches import Batch, Encoder, batches_of
+from faithguard.train._calibration import Logistic, fit, log_odds, reliability
+from faithguard.train._card import Card, licences, sets_of, versions
+from faithguard.train._examples import Example
+from faithguard.train._export import (
+    FLOAT32,
+    INT8,
+    agreement,
+    export,
+    narrowing,
+    probabilities,
+    quantise,
+)
+from faithguard.train._rows import Parts
+from faithguard.train._settings import Settings
+
+__all__ = ["LEAST_AGREEMENT", "finish"]
+
+LEAST_AGREEMENT = 0.985
+"""Share of pairs on which int8 must give the label that float32 gives, to be served instead."""
+
+_SOME_BATCHES = 16
+"""Batches on which a choice of what stays in float32 is measured."""
+
+_MARGIN = 0.8
+"""What these batches must show stays below what all of them may show."""
+
+
+def finish(
+    settings: Settings,
+    parts: Parts,
+    choosing: Sequence[Example],
+    calibration: Sequence[Example],
+    *,
+    figures: Mapping[str, float | None],
+    trained: Mapping[str, float],
+) -> Path:
+    """Write all that serving needs and return its folder."""
+    source, folder = settings.out / "model", settings.out / "onnx"
+    folder.mkdir(parents=True, exist_ok=True)
+    export(source, folder / FLOAT32)
+    tokenizer = folder / "tokenizer.json"
+    shutil.copyfile(source / "tokenizer.json", tokenizer)
+
+    encoder, pad = Encoder(tokenizer, longest=settings.longest), _model.pad_of(source)
+    held = list(batches_of(choosing, encoder, budget=settings.budget))
+    full = probabilities(folder / FLOAT32, held, pad=pad)
+    kept = _quantised(folder, held, pad)
+    small = probabilities(folder / INT8, held, pad=pad)
+    alike = agreement(full, small)
+    served = INT8 if alike is not None and alike.labels >= LEAST_AGREEMENT else FLOAT32
+
+    apart = list(batches_of(calibration, encoder, budget=settings.budget))
+    model = _calibrated(apart, probabilities(folder / served, apart, pad=pad))
+    measured = small if served == INT8 else full
+    pairs = [
+        (p if model is None else model.p({"log_odds": log_odds(p)}), supported)
+        for p, supported in zip([row[0] for row in measured], _supported(held), strict=True)
+    ]
+    sets = sets_of(parts.training)
+    Card(
+        labels=_model.LABELS,
+        base=_named(_model.base(settings.init)),
+        file=served,
+        digest=_digest(folder / served),
+        settings=settings,
+        sets=sets,
+        licences=licences(settings.licences, list(sets)),
+        choosing=figures,
+        agreement=alike,
+        kept=len(kept),
+        calibration=model,
+        reliability=reliability(pairs),
+        trained=trained,
+        versions=versions(),
+    ).write(folder)
+    return folder
+
+
+def _quantised(folder: Path, held: Sequence[Batch], pad: int) -> list[str]:
+    """Write the int8 file and return which products it keeps in float32: as few as will do.
+
+    One after the other the one is kept that brings the probabilities nearest, until int8 gives
+    the labels of float32 or nothing is left that could be kept.
+    """
+    source, path = folder / FLOAT32, folder / INT8
+    some = held[:: max(1, len(held) // _SOME_BATCHES)]
+    wanted = probabilities(source, some, pad=pad)
+
+    def off(keep: Sequence[str], to: Path) -> tuple[float, float]:
+        quantise(source, to, keep=keep)
+        alike = agreement(wanted, probabilities(to, some, pad=pad))
+        return (0.0, 0.0) if alike is None else (alike.mean, 1.0 - alike.labels)
+
+    kept: list[str] = []
+    left = narrowing(source)
+    trial = folder / "trial.onnx"
+    while off(kept, path)[1] > (1.0 - LEAST_AGREEMENT) * _MARGIN and left:
+        best = min(left, key=lambda name: off([*kept, name], trial))
+        kept.append(best)
+        left.remove(best)
+    trial.unlink(missing_ok=True)
+    return kept
+
+
+def _calibrated(batches: Sequence[Batch], p: Sequence[Sequence[float]]) -> Logistic | None:
+    """Return what turns the model's probability into one that can be read, if it can be had."""
+    labels = _supported(batches)
+    if not 0 < sum(labels) < len(labels):
+        return None
+    return fit(
+        [
+            ({"log_odds": log_odds(row[0])}, supported)
+            for row, supported in zip(p, labels, strict=True)
+        ]
+    )
+
+
+def _supported(batches: Sequence[Batch]) -> list[bool]:
+    return [target == "e" for batch in batches for target in batch.targets]
+
+
+def _named(folder: Path) -> str:
+    """Return what tells an encoder from others: no path, which says nothing elsewhere."""
+    names = (folder.parent.name, folder.name)
+    name = names[0] if names[1] == "model" else names[1]
+    return f"{name} (weights {_digest(folder / 'model.safetensors')[:12]})"
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

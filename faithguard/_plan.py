@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from faithguard._cache import Key
 from faithguard._version import __version__
+from faithguard.chat import Meter
 from faithguard.claims import Extractor
 from faithguard.types import (
     Cause,
@@ -112,7 +113,7 @@ class Plan:
         self._cached += cached
         self._found = found
 
-    def report(self, seconds: float) -> Report:
+    def report(self, seconds: float, spent: Meter) -> Report:
         """Return the report; only after `todo` returned nothing."""
         claims = tuple(self._settled(claim) for claim in self._claims)
         facts = [claim for claim in claims if claim.kind == "fact"]
@@ -131,7 +132,13 @@ class Plan:
             claims=claims,
             failures=tuple(self._failures),
             versions=self._versions(),
-            usage=Usage(cached=self._cached, seconds=seconds),
+            usage=Usage(
+                calls=spent.calls,
+                input_tokens=spent.input_tokens,
+                output_tokens=spent.output_tokens,
+                cached=self._cached,
+                seconds=seconds,
+            ),
             exchange=self._exchange,
         )
 

@@ -13,18 +13,21 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import wait
 from dataclasses import replace
 from functools import cache as once
+from functools import lru_cache
 from typing import cast
 
 from faithguard._cache import Key, Ticket, VerdictCache
 from faithguard._plan import Extract, Plan, Verify, matched
+from faithguard.chat import metered
 from faithguard.claims import Extractor, LocalClaims
-from faithguard.errors import ConfigError, VerifierError
+from faithguard.errors import ConfigError, JudgeError, VerifierError
 from faithguard.types import Claim, Exchange, Failure, FailureKind, Report, Verdict
 from faithguard.verifiers import Finding, Verifier
 from faithguard.verifiers._lexical import Lexical
+from faithguard.verifiers.judge import Judge
 from faithguard.verifiers.rules import Negation, Numbers
 
-__all__ = ["Scorer", "default_scorer"]
+__all__ = ["Scorer", "chosen_scorer", "default_scorer"]
 
 _PATIENCE = 30.0
 """Seconds to wait for another's finding; its event loop may have been stopped for good."""
@@ -38,13 +41,16 @@ class Scorer:
     Args:
         extractor: Splits answers; the deterministic local one by default.
         verifiers: The cascade, cheap to dear; the local ones by default.
+        judge: Stands last, and sees what the others leave open. For a judge that sees every
+            claim, pass `verifiers=[judge]`.
         band: The open interval in [0, 1] of a claim's probability in which it is still open for
             the next verifier; a verdict outside it settles the claim.
         cache: Where verdicts are shared; one of its own by default, None for none.
         clock: Seconds, monotonic.
 
     Raises:
-        ConfigError: If the band is not an interval in [0, 1] or there is no verifier.
+        ConfigError: If the band is not an interval in [0, 1], there is no verifier, or what is
+            said to be a judge is none.
     """
 
     def __init__(
@@ -52,6 +58,7 @@ class Scorer:
         extractor: Extractor | None = None,
         verifiers: Sequence[Verifier] | None = None,
         *,
+        judge: Judge | None = None,
         band: tuple[float, float] = (0.05, 0.95),
         cache: VerdictCache | bool | None = True,
         clock: Callable[[], float] = time.perf_counter,
@@ -64,6 +71,8 @@ class Scorer:
         self.verifiers: tuple[Verifier, ...] = tuple(
             verifiers or (Numbers(), Negation(), Lexical())
         )
+        if judge is not None:
+            self.verifiers += (_checked(judge),)
         self._band = band
         # an empty cache is a cache
         self._cache = VerdictCache() if cache is True else None if cache is False else cache
@@ -73,23 +82,25 @@ class Scorer:
         """Score, blocking; safe inside a running event loop because it starts none."""
         started = self._clock()
         plan = Plan(exchange, self.extractor, self.verifiers, band=self._band)
-        while (call := plan.todo()) is not None:
-            if isinstance(call, Extract):
-                plan.extracted(_extracted(call))
-            else:
-                plan.verified(*self._verified(call))
-        return plan.report(self._clock() - started)
+        with metered() as spent:
+            while (call := plan.todo()) is not None:
+                if isinstance(call, Extract):
+                    plan.extracted(_extracted(call))
+                else:
+                    plan.verified(*self._verified(call))
+        return plan.report(self._clock() - started, spent)
 
     async def ascore(self, exchange: Exchange) -> Report:
         """Score, awaiting."""
         started = self._clock()
         plan = Plan(exchange, self.extractor, self.verifiers, band=self._band)
-        while (call := plan.todo()) is not None:
-            if isinstance(call, Extract):
-                plan.extracted(await _aextracted(call))
-            else:
-                plan.verified(*await self._averified(call))
-        return plan.report(self._clock() - started)
+        with metered() as spent:
+            while (call := plan.todo()) is not None:
+                if isinstance(call, Extract):
+                    plan.extracted(await _aextracted(call))
+                else:
+                    plan.verified(*await self._averified(call))
+        return plan.report(self._clock() - started, spent)
 
     def _verified(self, call: Verify) -> tuple[dict[str, Finding], int]:
         if self._cache is None:
@@ -118,6 +129,17 @@ class Scorer:
             if late := shared.take_over(ticket):
                 shared.land(ticket, late, await _aasked(call, late))
         return shared.findings(), shared.cached
+
+
+def _checked(judge: object) -> Judge:
+    if isinstance(judge, Judge):
+        return judge
+    if isinstance(judge, str):
+        raise ConfigError(f"`judge` is {judge!r}: pass OpenAIJudge({judge!r}), or a Judge")
+    raise ConfigError(
+        f"`judge` is of type {type(judge).__name__}: pass a Judge; any other verifier goes into "
+        "`verifiers`"
+    )
 
 
 class _Shared:
@@ -185,7 +207,8 @@ def _renamed(finding: Finding, claim: Claim) -> Finding:
 def _fault(stage: str, error: Exception) -> Failure:
     """Turn what a stage raised into a value; its text may hold an answer, so only its kind."""
     if isinstance(error, VerifierError):
-        return Failure(kind="error", stage=stage, message=str(error))
+        told = error.kind if isinstance(error, JudgeError) else "error"
+        return Failure(kind=told, stage=stage, message=str(error))
     kind: FailureKind = "timeout" if isinstance(error, TimeoutError) else "error"
     return Failure(kind=kind, stage=stage, message=f"{type(error).__name__} in {stage}")
 
@@ -233,3 +256,23 @@ async def _aasked(call: Verify, claims: Sequence[Claim]) -> dict[str, Finding]:
 def default_scorer() -> Scorer:
     """Return the local scorer that `check`, callbacks and guards share, with one cache."""
     return Scorer()
+
+
+@lru_cache(maxsize=32)
+def _judged(judge: Judge) -> Scorer:
+    return Scorer(judge=judge)
+
+
+def chosen_scorer(scorer: Scorer | None, judge: Judge | None) -> Scorer:
+    """Return the scorer that somebody who may name one, or a judge, means.
+
+    A judge has one scorer, whoever names it, so that its verdicts are shared.
+
+    Raises:
+        ConfigError: If both are named, or what is said to be a judge is none.
+    """
+    if judge is None:
+        return scorer or default_scorer()
+    if scorer is not None:
+        raise ConfigError("`scorer` and `judge` are both given: pass scorer=Scorer(judge=judge)")
+    return _judged(_checked(judge))

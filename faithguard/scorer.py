@@ -24,10 +24,10 @@ from faithguard.errors import ConfigError, JudgeError, VerifierError
 from faithguard.types import Claim, Exchange, Failure, FailureKind, Report, Verdict
 from faithguard.verifiers import Finding, Verifier
 from faithguard.verifiers._lexical import Lexical
-from faithguard.verifiers.judge import Judge
+from faithguard.verifiers.judge import Judge, OpenAIJudge
 from faithguard.verifiers.rules import Negation, Numbers
 
-__all__ = ["Scorer", "chosen_scorer", "default_scorer"]
+__all__ = ["Scorer", "chosen_scorer", "default_scorer", "named_scorer"]
 
 _PATIENCE = 30.0
 """Seconds to wait for another's finding; its event loop may have been stopped for good."""
@@ -276,3 +276,18 @@ def chosen_scorer(scorer: Scorer | None, judge: Judge | None) -> Scorer:
     if scorer is not None:
         raise ConfigError("`scorer` and `judge` are both given: pass scorer=Scorer(judge=judge)")
     return _judged(_checked(judge))
+
+
+@lru_cache(maxsize=32)
+def named_scorer(model: str | None, url: str | None) -> Scorer:
+    """Return the scorer whose judge is a model by its name: what a command line can say.
+
+    Raises:
+        ConfigError: If there is a server without a model, or no key for it.
+        MissingExtraError: If `openai` is not installed.
+    """
+    if model is not None:
+        return Scorer(judge=OpenAIJudge(model, url))
+    if url is not None:
+        raise ConfigError(f"there is a judge's server, {url!r}, but no model: name it as well")
+    return default_scorer()

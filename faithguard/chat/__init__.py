@@ -4,7 +4,8 @@ In: messages, the JSON schema of the wanted reply, and when it must be there. Ou
 or a `JudgeError` whose `kind` says why there is none.
 
 To bring a model, write a class with a `name` and the two methods of `ChatModel`, and hand it to
-`Judge(model)`. `OpenAIChat` speaks to every server that speaks OpenAI's protocol.
+`Judge(model)`. `OpenAIChat` speaks to every server that speaks OpenAI's protocol; `BorrowedChat`
+makes one of two functions.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from faithguard.chat._borrowed import BorrowedChat
 from faithguard.chat._data import as_data, find_quote, visible
 from faithguard.chat._meter import Meter, metered, spend
 from faithguard.chat._openai import OpenAIChat
@@ -19,6 +21,7 @@ from faithguard.chat._reading import objects_in
 from faithguard.chat._types import Completion, Message
 
 __all__ = [
+    "BorrowedChat",
     "ChatModel",
     "Completion",
     "Message",

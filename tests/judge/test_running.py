@@ -214,9 +214,8 @@ def test_turns_come_in_order() -> None:
 def test_a_turn_that_does_not_come_in_time() -> None:
     """The place in the queue is given up."""
     slots = Slots(1)
-    with slots.slot(1.0):
-        with pytest.raises(TimeoutError), slots.slot(0.02):
-            pass
+    with slots.slot(1.0), pytest.raises(TimeoutError), slots.slot(0.02):
+        pass
     with slots.slot(0.02):
         assert slots.taken == 1
     assert slots.taken == 0

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from faithguard._cache import Key
+from faithguard._together import Judged, Together
 from faithguard._version import __version__
 from faithguard.chat import Meter
 from faithguard.claims import Extractor
@@ -27,7 +28,7 @@ from faithguard.types import (
 )
 from faithguard.verifiers import Context, Finding, Verifier
 
-__all__ = ["Extract", "Plan", "Verify", "matched"]
+__all__ = ["Both", "Extract", "Plan", "Verify", "matched"]
 
 _ANSWERS = 0.75
 """Share of a question's content from which the context seems to answer it."""
@@ -39,6 +40,15 @@ class Extract:
 
     extractor: Extractor
     exchange: Exchange
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    """A call: split the answer and judge its claims at once."""
+
+    together: Together
+    exchange: Exchange
+    context: Context
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +72,7 @@ class Plan:
         extractor: Splits the answer.
         verifiers: The cascade, cheap to dear.
         band: The open interval of probabilities in which the next verifier is asked.
+        together: Splits and judges at once, in the place of the extractor.
     """
 
     def __init__(
@@ -71,7 +82,9 @@ class Plan:
         verifiers: Sequence[Verifier],
         *,
         band: tuple[float, float],
+        together: Together | None = None,
     ) -> None:
+        self._together = together
         self._exchange = exchange
         self._extractor = extractor
         self._verifiers = tuple(verifiers)
@@ -88,7 +101,7 @@ class Plan:
         self._steps = self._walk()
         self._found: Mapping[str, Finding] = {}
 
-    def todo(self) -> Extract | Verify | None:
+    def todo(self) -> Extract | Both | Verify | None:
         """Return the call to make next; None when the report is ready."""
         return next(self._steps, None)
 
@@ -102,6 +115,16 @@ class Plan:
             self._failures.append(outcome)
         else:
             self._claims = tuple(outcome)
+
+    def judged(self, outcome: Judged | Failure) -> None:
+        """Take what a `Both` returned, or why it failed."""
+        if isinstance(outcome, Failure):
+            self.extracted(outcome)
+            return
+        self.extracted(outcome.claims)
+        for claim, finding in outcome.findings.items():
+            if finding is not None:
+                self._states[claim] = self._checked(finding, self._seen)
 
     def _hold_together(self, claims: Sequence[Claim]) -> bool:
         size = len(self._exchange.answer)
@@ -144,10 +167,13 @@ class Plan:
 
     # -- the way ------------------------------------------------------------------------------
 
-    def _walk(self) -> Iterator[Extract | Verify]:
+    def _walk(self) -> Iterator[Extract | Both | Verify]:
         """Yield calls; what came of each is in `_claims` and `_found`."""
         if self._exchange.answer.strip():
-            yield Extract(self._extractor, self._exchange)
+            if self._together is not None and self._seen.passages:
+                yield Both(self._together, self._exchange, self._seen)
+            else:
+                yield Extract(self._extractor, self._exchange)
         if self._seen.passages:
             for verifier in self._verifiers:
                 yield from self._round(verifier, self._open(), self._seen, self._states)
@@ -273,7 +299,7 @@ class Plan:
     def _versions(self) -> Mapping[str, str]:
         return {
             "faithguard": __version__,
-            "extractor": self._extractor.name,
+            "extractor": (self._together or self._extractor).name,
             "verifiers": " ".join(verifier.name for verifier in self._verifiers),
         }
 

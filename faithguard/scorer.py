@@ -17,9 +17,10 @@ from functools import lru_cache
 from typing import cast
 
 from faithguard._cache import Key, Ticket, VerdictCache
-from faithguard._plan import Extract, Plan, Verify, matched
+from faithguard._plan import Both, Extract, Plan, Verify, matched
+from faithguard._together import Judged, Together
 from faithguard.chat import metered
-from faithguard.claims import Extractor, LocalClaims
+from faithguard.claims import Extractor, LocalClaims, ModelClaims
 from faithguard.errors import ConfigError, JudgeError, VerifierError
 from faithguard.types import Claim, Exchange, Failure, FailureKind, Report, Verdict
 from faithguard.verifiers import Finding, Verifier
@@ -73,19 +74,41 @@ class Scorer:
         )
         if judge is not None:
             self.verifiers += (_checked(judge),)
+        self._together: Together | None = None
+        for member in self.verifiers:
+            if isinstance(member, Judge) and member.claims != "local":
+                self._split_by(member, given=extractor is not None)
         self._band = band
         # an empty cache is a cache
         self._cache = VerdictCache() if cache is True else None if cache is False else cache
         self._clock = clock
 
+    def _split_by(self, judge: Judge, *, given: bool) -> None:
+        """Let a judge's model split the answers."""
+        if given:
+            raise ConfigError(
+                f"an `extractor` is given, and a judge with claims={judge.claims!r}: leave one out"
+            )
+        if judge.claims == "together":
+            self._together = Together(judge)
+        else:
+            self.extractor = ModelClaims(judge.chat, timeout=judge.timeout, clock=judge.clock)
+
+    def _plan(self, exchange: Exchange) -> Plan:
+        return Plan(
+            exchange, self.extractor, self.verifiers, band=self._band, together=self._together
+        )
+
     def score(self, exchange: Exchange) -> Report:
         """Score, blocking; safe inside a running event loop because it starts none."""
         started = self._clock()
-        plan = Plan(exchange, self.extractor, self.verifiers, band=self._band)
+        plan = self._plan(exchange)
         with metered() as spent:
             while (call := plan.todo()) is not None:
                 if isinstance(call, Extract):
                     plan.extracted(_extracted(call))
+                elif isinstance(call, Both):
+                    plan.judged(_judged_at_once(call))
                 else:
                     plan.verified(*self._verified(call))
         return plan.report(self._clock() - started, spent)
@@ -93,11 +116,13 @@ class Scorer:
     async def ascore(self, exchange: Exchange) -> Report:
         """Score, awaiting."""
         started = self._clock()
-        plan = Plan(exchange, self.extractor, self.verifiers, band=self._band)
+        plan = self._plan(exchange)
         with metered() as spent:
             while (call := plan.todo()) is not None:
                 if isinstance(call, Extract):
                     plan.extracted(await _aextracted(call))
+                elif isinstance(call, Both):
+                    plan.judged(await _ajudged_at_once(call))
                 else:
                     plan.verified(*await self._averified(call))
         return plan.report(self._clock() - started, spent)
@@ -221,7 +246,7 @@ def _claims(extracted: object) -> list[Claim]:
     return cast("list[Claim]", claims)
 
 
-# The four places where a stage is asked, and where alone its exceptions are caught.
+# The six places where a stage is asked, and where alone its exceptions are caught.
 
 
 def _extracted(call: Extract) -> Sequence[Claim] | Failure:
@@ -236,6 +261,20 @@ async def _aextracted(call: Extract) -> Sequence[Claim] | Failure:
         return _claims(await call.extractor.aextract(call.exchange.answer, call.exchange.question))
     except Exception as error:
         return _fault(call.extractor.name, error)
+
+
+def _judged_at_once(call: Both) -> Judged | Failure:
+    try:
+        return call.together.judged(call.exchange, call.context)
+    except Exception as error:
+        return _fault(call.together.name, error)
+
+
+async def _ajudged_at_once(call: Both) -> Judged | Failure:
+    try:
+        return await call.together.ajudged(call.exchange, call.context)
+    except Exception as error:
+        return _fault(call.together.name, error)
 
 
 def _asked(call: Verify, claims: Sequence[Claim]) -> dict[str, Finding]:

@@ -33,6 +33,7 @@ LAYERS: dict[str, int] = {
     "exchanges": 3,
     "_render": 3,
     "_cache": 3,
+    "_together": 3,
     "_plan": 4,
     "scorer": 5,
     "replay": 6,

@@ -81,6 +81,11 @@ class Judge:
         _check(chat, claims, timeout)
         _check_whole(max_tokens=max_tokens, votes=votes)
         _check_whole(max_calls=max_calls, max_total_tokens=max_total_tokens)
+        if votes > 1 and claims == "together":
+            raise ConfigError(
+                f"`votes` is {votes!r}, but claims='together' has other claims in each call: use "
+                "'extracted' or 'local'"
+            )
         self.chat = chat
         self.claims: Claims = claims
         self.timeout = timeout

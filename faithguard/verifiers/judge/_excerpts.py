@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from random import Random
+from typing import Any
 
+from faithguard.chat import visible
 from faithguard.types import Claim
 from faithguard.verifiers._context import Context, Sentence
 
-__all__ = ["Excerpt", "excerpts"]
+__all__ = ["Excerpt", "excerpts", "passages_as_read"]
 
 _WHOLE = 6_000
 """Characters up to which a context is read as a whole."""
@@ -48,6 +51,25 @@ def excerpts(context: Context, claims: Sequence[Claim]) -> list[Excerpt]:
         for passage, start, end in _read_for(claim, context, texts):
             spans.setdefault(passage, []).append((start, end))
     return [Excerpt(n, _merged(spans[n], texts[n])) for n in context.numbers if n in spans]
+
+
+def passages_as_read(
+    context: Context, found: Sequence[Excerpt], control: str, random: Random
+) -> tuple[list[dict[str, Any]], dict[int, Excerpt]]:
+    """Return passages as a judge reads them, a control's among them at a random place.
+
+    Returns:
+        What to show; and the excerpts by the number that they are shown under.
+    """
+    texts = dict(zip(context.numbers, context.passages, strict=True))
+    place = random.randrange(len(found) + 1)
+    shown = {number + (number > place): excerpt for number, excerpt in enumerate(found, 1)}
+    passages: list[dict[str, Any]] = [
+        {"number": number, "pieces": [visible(texts[x.passage].text[a:b]) for a, b in x.spans]}
+        for number, x in shown.items()
+    ]
+    passages.insert(place, {"number": place + 1, "pieces": [control]})
+    return passages, shown
 
 
 def _read_for(

@@ -22,12 +22,12 @@ from faithguard.errors import JudgeError
 from faithguard.prompts import VERDICTS_SCHEMA, user_message, verdicts_prompt
 from faithguard.types import Claim, Evidence, Failure, FailureKind, Verdict
 from faithguard.verifiers import Context, Finding
-from faithguard.verifiers.judge._controls import Controls, controls
-from faithguard.verifiers.judge._excerpts import Excerpt, excerpts
+from faithguard.verifiers.judge._controls import controls
+from faithguard.verifiers.judge._excerpts import Excerpt, excerpts, passages_as_read
 from faithguard.verifiers.judge._quotes import Evidences
 from faithguard.verifiers.judge._verdicts import Label, Said, said_of
 
-__all__ = ["P_SUPPORTED", "Ask", "Budget", "JudgePlan", "Settings"]
+__all__ = ["P_SUPPORTED", "Ask", "Budget", "JudgePlan", "Settings", "verdict_of"]
 
 P_SUPPORTED: Mapping[Label, float] = {
     "supported": 0.97,
@@ -225,7 +225,8 @@ class JudgePlan:
         statements.append({"id": ids[1], "text": control.unsupported})
         statements += [{"id": key, "text": visible(claim.text)} for key, claim in named.items()]
         random.shuffle(statements)
-        passages, shown = self._passages(claims, control)
+        found = excerpts(self._context, claims)
+        passages, shown = passages_as_read(self._context, found, control.passage, random)
         data: dict[str, Any] = {"passages": passages, "statements": statements}
         if self._context.question:
             data = {"question": visible(self._context.question), **data}
@@ -243,24 +244,6 @@ class JudgePlan:
             vote=vote,
             last=last,
         )
-
-    def _passages(
-        self, claims: Sequence[Claim], control: Controls
-    ) -> tuple[list[dict[str, Any]], dict[int, Excerpt]]:
-        """Return the passages as they are read, the control's among them at a random place."""
-        found = excerpts(self._context, claims)
-        texts = dict(zip(self._context.numbers, self._context.passages, strict=True))
-        place = self._settings.random.randrange(len(found) + 1)
-        shown = {n + (n > place): excerpt for n, excerpt in enumerate(found, 1)}
-        passages = [
-            {
-                "number": number,
-                "pieces": [visible(texts[x.passage].text[a:b]) for a, b in x.spans],
-            }
-            for number, x in shown.items()
-        ]
-        passages.insert(place, {"number": place + 1, "pieces": [control.passage]})
-        return passages, shown
 
     # -- what came back -----------------------------------------------------------------------
 
@@ -295,9 +278,8 @@ class JudgePlan:
                 told = "what the judge quotes is not evidence in the passages that it read"
                 self._once_more(ask, [claim], "unparsable", told)
             else:
-                self._ballots[claim.id].votes[ask.vote] = self._verdict(
-                    claim, said[key].label, evidence
-                )
+                verdict = verdict_of(claim.id, said[key].label, evidence, self._settings.name)
+                self._ballots[claim.id].votes[ask.vote] = verdict
 
     def _cut(self, ask: Ask) -> None:
         """Ask again what did not fit: in halves, and with more room."""
@@ -332,16 +314,6 @@ class JudgePlan:
 
     # -- findings -----------------------------------------------------------------------------
 
-    def _verdict(self, claim: Claim, label: Label, evidence: tuple[Evidence, ...]) -> Verdict:
-        return Verdict(
-            claim=claim.id,
-            label=label,
-            p_supported=P_SUPPORTED[label],
-            verifier=self._settings.name,
-            reason=_REASONS[label],
-            evidence=evidence,
-        )
-
     def _finding(self, claim: Claim) -> Finding:
         """Return the verdict of all votes; a claim that lacks one has none."""
         ballot = self._ballots[claim.id]
@@ -356,6 +328,18 @@ class JudgePlan:
                 claim=claim.id,
             )
         return votes[0] if len(votes) == 1 else _majority(votes)
+
+
+def verdict_of(claim: str, label: Label, evidence: tuple[Evidence, ...], judge: str) -> Verdict:
+    """Return the verdict that a label of a judge is."""
+    return Verdict(
+        claim=claim,
+        label=label,
+        p_supported=P_SUPPORTED[label],
+        verifier=judge,
+        reason=_REASONS[label],
+        evidence=evidence,
+    )
 
 
 def _majority(votes: Sequence[Verdict]) -> Verdict:

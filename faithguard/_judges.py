@@ -160,17 +160,18 @@ def _reply(asked: Asked, decide: Callable[[str, Mapping[int, str]], Verdict]) ->
 
 
 def _compared(text: str, passages: Mapping[int, str]) -> Verdict:
-    words, numbers = _words(text), re.findall(r"\d+", text)
-    for number, passage in passages.items():
-        for sentence in _sentences(passage):
-            there, other = _words(sentence), re.findall(r"\d+", sentence)
-            if not words or not words <= there:
-                continue
-            evidence = [{"passage": number, "quote": sentence}]
-            if set(numbers) <= set(other):
-                return {"evidence": evidence, "label": "supported"}
-            if numbers:
-                return {"evidence": evidence, "label": "contradicted"}
+    words, numbers = _words(text), set(re.findall(r"\d+", text))
+    alike = [
+        (number, sentence)
+        for number, passage in passages.items()
+        for sentence in _sentences(passage)
+        if words and words <= _words(sentence)
+    ]
+    agreeing = [pair for pair in alike if numbers <= set(re.findall(r"\d+", pair[1]))]
+    for found, label in ((agreeing, "supported"), (alike if numbers else [], "contradicted")):
+        if found:
+            number, sentence = found[0]
+            return {"evidence": [{"passage": number, "quote": sentence}], "label": label}
     return {"evidence": [], "label": "not_mentioned"}
 
 

@@ -19,7 +19,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Literal, Self, cast
 
-from faithguard._judges import MISBEHAVIOURS, Asked, JudgeServer, Raw, honest, lazy, obeys
+from faithguard._judges import MISBEHAVIOURS, Asked, JudgeServer, Raw, Script, honest, lazy, obeys
 from faithguard.policy import decide
 from faithguard.scorer import Scorer
 from faithguard.sinks import AnySink, Sink
@@ -34,6 +34,7 @@ __all__ = [
     "Fault",
     "JudgeServer",
     "Raw",
+    "Script",
     "TableVerifier",
     "check_sink",
     "check_verifier",

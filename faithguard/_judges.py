@@ -33,6 +33,7 @@ __all__ = [
     "honest",
     "lazy",
     "obeys",
+    "spoken",
 ]
 
 
@@ -75,6 +76,12 @@ def _asked(body: Mapping[str, Any], number: int) -> Asked:
         body=body,
         number=number,
     )
+
+
+def spoken(script: Script, user: str) -> str:
+    """Return what a scripted judge says to a user's message: for models that are no server."""
+    body = {"messages": [{"content": user}]}
+    return json.dumps(script(_asked(body, 0)), ensure_ascii=False)
 
 
 # Scripted judges ------------------------------------------------------------------------------
@@ -431,7 +438,7 @@ def _without_controls(call: Call) -> Raw:
 
 def _control_text(call: Call, key: str) -> bool:
     text = call.asked.statements[key]
-    return re.search(r" was named after \w+ \w+\.$| keeps \d\d \w+\.$", text) is not None
+    return re.search(r" named after \w+ \w+\.$| keeps \d\d \w+\.$", text) is not None
 
 
 def _one(change: Callable[[Verdict], list[Verdict]]) -> Misbehaviour:
@@ -518,9 +525,7 @@ MISBEHAVIOURS: Mapping[str, Misbehaviour] = {
     ),
     "spaces in labels": _said(lambda text: text.replace("not_mentioned", "Not mentioned")),
     "parts": _said(lambda text: [{"type": "text", "text": text}]),
-    "more verdicts": _other(
-        lambda held: {"verdicts": [*held, {"id": "x", "label": "supported", "evidence": []}]}
-    ),
+    "more verdicts": _other(lambda held: {"verdicts": [*held, {**held[0], "id": "x"}]}),
     "wrong passage": _said(lambda text: re.sub(r'"passage": \d+', '"passage": 77', text)),
     "no passage": _said(lambda text: re.sub(r'"passage": \d+, ', "", text)),
     "quote in other marks": _said(lambda text: text.replace("'", "’").replace(" ", "  ")),
@@ -541,7 +546,7 @@ MISBEHAVIOURS: Mapping[str, Misbehaviour] = {
         lambda held: {"verdicts": [{**v, "id": f"c{n}"} for n, v in enumerate(held)]}
     ),
     "no ids": _other(lambda held: {"verdicts": [{k: v[k] for k in v if k != "id"} for v in held]}),
-    "no verdicts": _other(lambda _: {"verdicts": []}),
+    "no verdicts": _said(lambda _: '{"verdicts": []}'),
     "no controls": _without_controls,
     "numbers": _each(label=0.9),
     "yes": _each(label="yes"),

@@ -19,7 +19,17 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Literal, Self, cast
 
-from faithguard._judges import MISBEHAVIOURS, Asked, JudgeServer, Raw, Script, honest, lazy, obeys
+from faithguard._judges import (
+    MISBEHAVIOURS,
+    Asked,
+    JudgeServer,
+    Raw,
+    Script,
+    honest,
+    lazy,
+    obeys,
+    spoken,
+)
 from faithguard.policy import decide
 from faithguard.scorer import Scorer
 from faithguard.sinks import AnySink, Sink
@@ -43,6 +53,7 @@ __all__ = [
     "ids",
     "lazy",
     "obeys",
+    "spoken",
 ]
 
 

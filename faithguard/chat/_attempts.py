@@ -259,7 +259,7 @@ def _completion(data: bytes) -> Completion | None:
         return None
     first: object = cast("list[object]", choices)[0]
     message = _part(first, "message")
-    if not isinstance(message, dict):
+    if not _is_object(message):
         return None
     finish, refusal, usage = (
         _part(first, "finish_reason"),
@@ -273,6 +273,10 @@ def _completion(data: bytes) -> Completion | None:
         input_tokens=_count(_part(usage, "prompt_tokens")),
         output_tokens=_count(_part(usage, "completion_tokens")),
     )
+
+
+def _is_object(value: object) -> bool:
+    return isinstance(value, dict)
 
 
 def _part(value: object, name: str) -> object:

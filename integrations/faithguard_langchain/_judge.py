@@ -47,7 +47,9 @@ class LangChainJudge(Judge):
                 "model by its name is faithguard.OpenAIJudge(name)"
             )
         # late: it takes long to load, and few watch or guard with a model of LangChain's
-        from langsmith.run_helpers import tracing_context
+        from langsmith import run_helpers
+
+        tracing_context: Any = cast(Any, run_helpers).tracing_context
 
         asked: Runnable[Any, Any] = _alone(cast("Runnable[Any, Any]", given))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from llama_index.core.base.llms.base import BaseLLM
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, MessageRole
@@ -63,7 +63,7 @@ def _messages(messages: Sequence[Message]) -> list[ChatMessage]:
 
 
 def _completion(response: ChatResponse) -> Completion:
-    told: Mapping[str, Any] = response.additional_kwargs or {}
+    told: Mapping[str, Any] = cast(Any, response).additional_kwargs or {}
     refusal = response.message.additional_kwargs.get("refusal")
     return Completion(
         text=response.message.content or "",

@@ -75,7 +75,7 @@ def test_nothing_of_a_call_can_be_known_before() -> None:
             Scorer(verifiers=[made], cache=None).score(exchange())
         asked = server.asked
     for one in asked:
-        (control,) = (text for text in one.statements.values() if " was named after " in text)
+        (control,) = (text for text in one.statements.values() if " named after " in text)
         places.add(list(one.statements.values()).index(control))
 
     assert len({key for one in asked for key in one.statements}) == 12 * 6

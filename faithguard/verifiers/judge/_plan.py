@@ -135,7 +135,7 @@ class JudgePlan:
 
     def todo(self) -> list[Ask]:
         """Return calls that can be made at once; none when the findings are there."""
-        return next(self._steps, [])
+        return next(self._steps, list[Ask]())
 
     def settle(self, ask: Ask, outcome: Completion | JudgeError) -> None:
         """Take what came of a call."""
@@ -344,9 +344,9 @@ def verdict_of(claim: str, label: Label, evidence: tuple[Evidence, ...], judge: 
 
 def _majority(votes: Sequence[Verdict]) -> Verdict:
     """Return what more than half of the votes say; without a majority nothing is supported."""
-    label, most = Counter(vote.label for vote in votes).most_common(1)[0]
-    if 2 * most <= len(votes):
-        label = "not_mentioned"
+    counts = Counter(vote.label for vote in votes)
+    leader = max(votes, key=lambda vote: counts[vote.label])
+    label = leader.label if 2 * counts[leader.label] > len(votes) else "not_mentioned"
     ones = [vote for vote in votes if vote.label == label]
     return Verdict(
         claim=votes[0].claim,

@@ -6,6 +6,7 @@ import asyncio
 import json
 import time
 from collections.abc import Iterator
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +143,35 @@ def test_one_model_may_answer_and_judge() -> None:
     assert watcher.wait(10)
     assert [report.exchange.answer for report in watcher.reports] == [TRUE]
     assert watcher.reports[0].score == 1.0
+
+
+HOST: ContextVar[str] = ContextVar("host", default="")
+
+
+@pytest.mark.parametrize("driver", ["score", "ascore"])
+@pytest.mark.parametrize("framework", ["langchain", "llama-index"])
+def test_a_judge_runs_outside_of_its_hosts_context(framework: str, driver: str) -> None:
+    """Callbacks, spans and counters that travel in context variables are not there."""
+    seen: list[str] = []
+
+    def reply(messages: Any) -> str:
+        seen.append(HOST.get())
+        return spoken(honest(), str(messages[-1].content))
+
+    judge: Judge = (
+        LangChainJudge(ScriptedChatModel(reply=reply))
+        if framework == "langchain"
+        else LlamaIndexJudge(ScriptedLLM(reply=reply))
+    )
+    token = HOST.set("a host")
+    scorer = Scorer(verifiers=[judge])
+    report = (
+        scorer.score(exchange()) if driver == "score" else asyncio.run(scorer.ascore(exchange()))
+    )
+    HOST.reset(token)
+
+    assert labels(report) == RIGHT
+    assert seen == [""]
 
 
 class Breaks(BaseChatModel):

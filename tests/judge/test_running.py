@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import threading
 import time
-import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -60,14 +58,22 @@ def test_many_answers_at_once_keep_their_order_and_the_limit(
 
 def test_three_loops_in_a_row() -> None:
     """Each has its own connections, closed before it ends; nothing is left behind."""
-    with JudgeServer(honest()) as server, warnings.catch_warnings():
-        warnings.simplefilter("error")
-        scorer = Scorer(verifiers=[judge(server)], cache=None)
-        reports = [asyncio.run(scorer.ascore(exchange())) for _ in range(3)]
-        gc.collect()
+    clients: list[Any] = []
+    with JudgeServer(honest()) as server:
+        made = judge(server)
+        chat: Any = made.chat
+        scorer = Scorer(verifiers=[made], cache=None)
+
+        async def run() -> Report:
+            report = await scorer.ascore(exchange())
+            clients.append(await chat._async())
+            return report
+
+        reports = [asyncio.run(run()) for _ in range(3)]
 
     assert [labels(report) for report in reports] == [RIGHT] * 3
-    chat: Any = scorer.verifiers[0].chat  # type: ignore[attr-defined]
+    assert len({id(client) for client in clients}) == 3
+    assert all(client.is_closed() for client in clients)
     assert len(chat._clients) == 0
     assert chat.in_flight == 0
 

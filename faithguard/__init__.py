@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         Report,
         Verdict,
     )
+    from faithguard.verifiers.judge import Judge, OpenAIJudge
 
 __all__ = [
     "CaptureError",
@@ -48,8 +49,10 @@ __all__ = [
     "Exchange",
     "Failure",
     "FaithguardError",
+    "Judge",
     "JudgeError",
     "MissingExtraError",
+    "OpenAIJudge",
     "Passage",
     "Policy",
     "Record",
@@ -91,6 +94,7 @@ _HOMES = {
         "Report",
         "Verdict",
     ],
+    "verifiers.judge": ["Judge", "OpenAIJudge"],
 }
 
 

@@ -12,7 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from faithguard._cache import Key
+from faithguard._together import Judged, Together
 from faithguard._version import __version__
+from faithguard.chat import Meter
 from faithguard.claims import Extractor
 from faithguard.types import (
     Cause,
@@ -26,7 +28,7 @@ from faithguard.types import (
 )
 from faithguard.verifiers import Context, Finding, Verifier
 
-__all__ = ["Extract", "Plan", "Verify", "matched"]
+__all__ = ["Both", "Extract", "Plan", "Verify", "matched"]
 
 _ANSWERS = 0.75
 """Share of a question's content from which the context seems to answer it."""
@@ -38,6 +40,15 @@ class Extract:
 
     extractor: Extractor
     exchange: Exchange
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    """A call: split the answer and judge its claims at once."""
+
+    together: Together
+    exchange: Exchange
+    context: Context
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +72,7 @@ class Plan:
         extractor: Splits the answer.
         verifiers: The cascade, cheap to dear.
         band: The open interval of probabilities in which the next verifier is asked.
+        together: Splits and judges at once, in the place of the extractor.
     """
 
     def __init__(
@@ -70,7 +82,9 @@ class Plan:
         verifiers: Sequence[Verifier],
         *,
         band: tuple[float, float],
+        together: Together | None = None,
     ) -> None:
+        self._together = together
         self._exchange = exchange
         self._extractor = extractor
         self._verifiers = tuple(verifiers)
@@ -87,7 +101,7 @@ class Plan:
         self._steps = self._walk()
         self._found: Mapping[str, Finding] = {}
 
-    def todo(self) -> Extract | Verify | None:
+    def todo(self) -> Extract | Both | Verify | None:
         """Return the call to make next; None when the report is ready."""
         return next(self._steps, None)
 
@@ -102,6 +116,16 @@ class Plan:
         else:
             self._claims = tuple(outcome)
 
+    def judged(self, outcome: Judged | Failure) -> None:
+        """Take what a `Both` returned, or why it failed."""
+        if isinstance(outcome, Failure):
+            self.extracted(outcome)
+            return
+        self.extracted(outcome.claims)
+        for claim, finding in outcome.findings.items():
+            if finding is not None:
+                self._states[claim] = self._checked(finding, self._seen)
+
     def _hold_together(self, claims: Sequence[Claim]) -> bool:
         size = len(self._exchange.answer)
         spans = all(0 <= claim.span[0] <= claim.span[1] <= size for claim in claims)
@@ -112,7 +136,7 @@ class Plan:
         self._cached += cached
         self._found = found
 
-    def report(self, seconds: float) -> Report:
+    def report(self, seconds: float, spent: Meter) -> Report:
         """Return the report; only after `todo` returned nothing."""
         claims = tuple(self._settled(claim) for claim in self._claims)
         facts = [claim for claim in claims if claim.kind == "fact"]
@@ -131,16 +155,25 @@ class Plan:
             claims=claims,
             failures=tuple(self._failures),
             versions=self._versions(),
-            usage=Usage(cached=self._cached, seconds=seconds),
+            usage=Usage(
+                calls=spent.calls,
+                input_tokens=spent.input_tokens,
+                output_tokens=spent.output_tokens,
+                cached=self._cached,
+                seconds=seconds,
+            ),
             exchange=self._exchange,
         )
 
     # -- the way ------------------------------------------------------------------------------
 
-    def _walk(self) -> Iterator[Extract | Verify]:
+    def _walk(self) -> Iterator[Extract | Both | Verify]:
         """Yield calls; what came of each is in `_claims` and `_found`."""
         if self._exchange.answer.strip():
-            yield Extract(self._extractor, self._exchange)
+            if self._together is not None and self._seen.passages:
+                yield Both(self._together, self._exchange, self._seen)
+            else:
+                yield Extract(self._extractor, self._exchange)
         if self._seen.passages:
             for verifier in self._verifiers:
                 yield from self._round(verifier, self._open(), self._seen, self._states)
@@ -266,7 +299,7 @@ class Plan:
     def _versions(self) -> Mapping[str, str]:
         return {
             "faithguard": __version__,
-            "extractor": self._extractor.name,
+            "extractor": (self._together or self._extractor).name,
             "verifiers": " ".join(verifier.name for verifier in self._verifiers),
         }
 

@@ -169,6 +169,16 @@ def check(
     policy: Annotated[
         str | None, typer.Option(metavar="FILE", help="A TOML file with thresholds of your own.")
     ] = None,
+    judge: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL", help="An LLM for what is in doubt; OPENAI_API_KEY has its key."
+        ),
+    ] = None,
+    judge_url: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="The judge's server, if it is not OpenAI's."),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the report and the decision as JSON.")
     ] = False,
@@ -180,8 +190,10 @@ def check(
     passages = [_passage(file) for file in context]
     text = _stdin() if answer == "-" else _read(answer, "answer")
     from faithguard.guard import check as check_answer  # late: bad input is told at once
+    from faithguard.scorer import named_scorer
 
-    report = check_answer(text, passages, question=question)
+    scorer = named_scorer(judge, judge_url)
+    report = check_answer(text, passages, question=question, scorer=scorer)
     # Not given to `check`, which does not know the domains of the policy file.
     report = replace(report, exchange=replace(report.exchange, domain=rules.domain))
     decision = report.decide(rules)
@@ -282,6 +294,16 @@ def score(
     policy: Annotated[
         str | None, typer.Option(metavar="FILE", help="A TOML file with thresholds of your own.")
     ] = None,
+    judge: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL", help="An LLM for what is in doubt; OPENAI_API_KEY has its key."
+        ),
+    ] = None,
+    judge_url: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="The judge's server, if it is not OpenAI's."),
+    ] = None,
     jobs: Annotated[
         int, typer.Option(metavar="N", min=0, help="Worker processes; 0: one for each core.")
     ] = 1,
@@ -316,6 +338,8 @@ def score(
                 out,
                 domain=domain,
                 policy=policy,
+                judge=judge,
+                judge_url=judge_url,
                 jobs=jobs or _cores(),
                 rejects=rejects,
                 restart=restart,

@@ -20,7 +20,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from faithguard.types import Decision, Record, Report
+    from faithguard.types import Decision, FailureKind, Record, Report
 
 __all__ = [
     "CaptureError",
@@ -52,7 +52,18 @@ class VerifierError(FaithguardError):
 
 
 class JudgeError(VerifierError):
-    """An LLM judge could not be asked, or what it said cannot be used."""
+    """An LLM judge could not be asked, or what it said cannot be used.
+
+    Attributes:
+        kind: Why, as a `Failure` says it.
+    """
+
+    def __init__(self, message: str, kind: FailureKind = "error") -> None:
+        super().__init__(message)
+        self.kind: FailureKind = kind
+
+    def __reduce__(self) -> tuple[type[JudgeError], tuple[str, FailureKind]]:
+        return JudgeError, (str(self), self.kind)
 
 
 class MissingExtraError(FaithguardError):

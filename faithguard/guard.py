@@ -17,8 +17,9 @@ from typing import Any, Literal, NamedTuple, cast
 from faithguard.capture import Trace, new_id, passages_of
 from faithguard.errors import CaptureError, ConfigError, UnfaithfulAnswerError
 from faithguard.policy import Policy, decide, resolve
-from faithguard.scorer import Scorer, default_scorer
+from faithguard.scorer import Scorer, chosen_scorer
 from faithguard.types import Attempt, Decision, Exchange, Record, Report
+from faithguard.verifiers.judge import Judge
 
 __all__ = [
     "ATTEMPTS",
@@ -54,6 +55,7 @@ def check(
     question: str | None = None,
     domain: str | None = None,
     scorer: Scorer | None = None,
+    judge: Judge | None = None,
 ) -> Report:
     """Say which claims of an answer its context supports.
 
@@ -64,12 +66,13 @@ def check(
         question: What was asked; an answer of one word is checked together with it.
         domain: The domain whose thresholds `report.decide()` uses.
         scorer: The cascade; the local one by default.
+        judge: An LLM that decides what the local cascade leaves open.
 
     Raises:
         CaptureError: If the answer is no string or a piece of context has no text.
-        ConfigError: If the domain is unknown.
+        ConfigError: If the domain is unknown, or both a scorer and a judge are given.
     """
-    return (scorer or default_scorer()).score(_exchange(answer, context, question, domain))
+    return chosen_scorer(scorer, judge).score(_exchange(answer, context, question, domain))
 
 
 async def acheck(
@@ -79,9 +82,10 @@ async def acheck(
     question: str | None = None,
     domain: str | None = None,
     scorer: Scorer | None = None,
+    judge: Judge | None = None,
 ) -> Report:
     """Do what `check` does without blocking the event loop."""
-    return await (scorer or default_scorer()).ascore(_exchange(answer, context, question, domain))
+    return await chosen_scorer(scorer, judge).ascore(_exchange(answer, context, question, domain))
 
 
 def _exchange(answer: Any, context: Any, question: str | None, domain: str | None) -> Exchange:

@@ -13,18 +13,22 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import wait
 from dataclasses import replace
 from functools import cache as once
+from functools import lru_cache
 from typing import cast
 
 from faithguard._cache import Key, Ticket, VerdictCache
-from faithguard._plan import Extract, Plan, Verify, matched
-from faithguard.claims import Extractor, LocalClaims
-from faithguard.errors import ConfigError, VerifierError
+from faithguard._plan import Both, Extract, Plan, Verify, matched
+from faithguard._together import Judged, Together
+from faithguard.chat import metered
+from faithguard.claims import Extractor, LocalClaims, ModelClaims
+from faithguard.errors import ConfigError, JudgeError, VerifierError
 from faithguard.types import Claim, Exchange, Failure, FailureKind, Report, Verdict
 from faithguard.verifiers import Finding, Verifier
 from faithguard.verifiers._lexical import Lexical
+from faithguard.verifiers.judge import Judge, OpenAIJudge
 from faithguard.verifiers.rules import Negation, Numbers
 
-__all__ = ["Scorer", "default_scorer"]
+__all__ = ["Scorer", "chosen_scorer", "default_scorer", "named_scorer"]
 
 _PATIENCE = 30.0
 """Seconds to wait for another's finding; its event loop may have been stopped for good."""
@@ -38,13 +42,16 @@ class Scorer:
     Args:
         extractor: Splits answers; the deterministic local one by default.
         verifiers: The cascade, cheap to dear; the local ones by default.
+        judge: Stands last, and sees what the others leave open. For a judge that sees every
+            claim, pass `verifiers=[judge]`.
         band: The open interval in [0, 1] of a claim's probability in which it is still open for
             the next verifier; a verdict outside it settles the claim.
         cache: Where verdicts are shared; one of its own by default, None for none.
         clock: Seconds, monotonic.
 
     Raises:
-        ConfigError: If the band is not an interval in [0, 1] or there is no verifier.
+        ConfigError: If the band is not an interval in [0, 1], there is no verifier, or what is
+            said to be a judge is none.
     """
 
     def __init__(
@@ -52,6 +59,7 @@ class Scorer:
         extractor: Extractor | None = None,
         verifiers: Sequence[Verifier] | None = None,
         *,
+        judge: Judge | None = None,
         band: tuple[float, float] = (0.05, 0.95),
         cache: VerdictCache | bool | None = True,
         clock: Callable[[], float] = time.perf_counter,
@@ -64,32 +72,60 @@ class Scorer:
         self.verifiers: tuple[Verifier, ...] = tuple(
             verifiers or (Numbers(), Negation(), Lexical())
         )
+        if judge is not None:
+            self.verifiers += (_checked(judge),)
+        self._together: Together | None = None
+        for member in self.verifiers:
+            if isinstance(member, Judge) and member.claims != "local":
+                self._split_by(member, given=extractor is not None)
         self._band = band
         # an empty cache is a cache
         self._cache = VerdictCache() if cache is True else None if cache is False else cache
         self._clock = clock
 
+    def _split_by(self, judge: Judge, *, given: bool) -> None:
+        """Let a judge's model split the answers."""
+        if given:
+            raise ConfigError(
+                f"an `extractor` is given, and a judge with claims={judge.claims!r}: leave one out"
+            )
+        if judge.claims == "together":
+            self._together = Together(judge)
+        else:
+            self.extractor = ModelClaims(judge.chat, timeout=judge.timeout, clock=judge.clock)
+
+    def _plan(self, exchange: Exchange) -> Plan:
+        return Plan(
+            exchange, self.extractor, self.verifiers, band=self._band, together=self._together
+        )
+
     def score(self, exchange: Exchange) -> Report:
         """Score, blocking; safe inside a running event loop because it starts none."""
         started = self._clock()
-        plan = Plan(exchange, self.extractor, self.verifiers, band=self._band)
-        while (call := plan.todo()) is not None:
-            if isinstance(call, Extract):
-                plan.extracted(_extracted(call))
-            else:
-                plan.verified(*self._verified(call))
-        return plan.report(self._clock() - started)
+        plan = self._plan(exchange)
+        with metered() as spent:
+            while (call := plan.todo()) is not None:
+                if isinstance(call, Extract):
+                    plan.extracted(_extracted(call))
+                elif isinstance(call, Both):
+                    plan.judged(_judged_at_once(call))
+                else:
+                    plan.verified(*self._verified(call))
+        return plan.report(self._clock() - started, spent)
 
     async def ascore(self, exchange: Exchange) -> Report:
         """Score, awaiting."""
         started = self._clock()
-        plan = Plan(exchange, self.extractor, self.verifiers, band=self._band)
-        while (call := plan.todo()) is not None:
-            if isinstance(call, Extract):
-                plan.extracted(await _aextracted(call))
-            else:
-                plan.verified(*await self._averified(call))
-        return plan.report(self._clock() - started)
+        plan = self._plan(exchange)
+        with metered() as spent:
+            while (call := plan.todo()) is not None:
+                if isinstance(call, Extract):
+                    plan.extracted(await _aextracted(call))
+                elif isinstance(call, Both):
+                    plan.judged(await _ajudged_at_once(call))
+                else:
+                    plan.verified(*await self._averified(call))
+        return plan.report(self._clock() - started, spent)
 
     def _verified(self, call: Verify) -> tuple[dict[str, Finding], int]:
         if self._cache is None:
@@ -118,6 +154,17 @@ class Scorer:
             if late := shared.take_over(ticket):
                 shared.land(ticket, late, await _aasked(call, late))
         return shared.findings(), shared.cached
+
+
+def _checked(judge: object) -> Judge:
+    if isinstance(judge, Judge):
+        return judge
+    if isinstance(judge, str):
+        raise ConfigError(f"`judge` is {judge!r}: pass OpenAIJudge({judge!r}), or a Judge")
+    raise ConfigError(
+        f"`judge` is of type {type(judge).__name__}: pass a Judge; any other verifier goes into "
+        "`verifiers`"
+    )
 
 
 class _Shared:
@@ -185,7 +232,8 @@ def _renamed(finding: Finding, claim: Claim) -> Finding:
 def _fault(stage: str, error: Exception) -> Failure:
     """Turn what a stage raised into a value; its text may hold an answer, so only its kind."""
     if isinstance(error, VerifierError):
-        return Failure(kind="error", stage=stage, message=str(error))
+        told = error.kind if isinstance(error, JudgeError) else "error"
+        return Failure(kind=told, stage=stage, message=str(error))
     kind: FailureKind = "timeout" if isinstance(error, TimeoutError) else "error"
     return Failure(kind=kind, stage=stage, message=f"{type(error).__name__} in {stage}")
 
@@ -198,7 +246,7 @@ def _claims(extracted: object) -> list[Claim]:
     return cast("list[Claim]", claims)
 
 
-# The four places where a stage is asked, and where alone its exceptions are caught.
+# The six places where a stage is asked, and where alone its exceptions are caught.
 
 
 def _extracted(call: Extract) -> Sequence[Claim] | Failure:
@@ -213,6 +261,20 @@ async def _aextracted(call: Extract) -> Sequence[Claim] | Failure:
         return _claims(await call.extractor.aextract(call.exchange.answer, call.exchange.question))
     except Exception as error:
         return _fault(call.extractor.name, error)
+
+
+def _judged_at_once(call: Both) -> Judged | Failure:
+    try:
+        return call.together.judged(call.exchange, call.context)
+    except Exception as error:
+        return _fault(call.together.name, error)
+
+
+async def _ajudged_at_once(call: Both) -> Judged | Failure:
+    try:
+        return await call.together.ajudged(call.exchange, call.context)
+    except Exception as error:
+        return _fault(call.together.name, error)
 
 
 def _asked(call: Verify, claims: Sequence[Claim]) -> dict[str, Finding]:
@@ -233,3 +295,38 @@ async def _aasked(call: Verify, claims: Sequence[Claim]) -> dict[str, Finding]:
 def default_scorer() -> Scorer:
     """Return the local scorer that `check`, callbacks and guards share, with one cache."""
     return Scorer()
+
+
+@lru_cache(maxsize=32)
+def _judged(judge: Judge) -> Scorer:
+    return Scorer(judge=judge)
+
+
+def chosen_scorer(scorer: Scorer | None, judge: Judge | None) -> Scorer:
+    """Return the scorer that somebody who may name one, or a judge, means.
+
+    A judge has one scorer, whoever names it, so that its verdicts are shared.
+
+    Raises:
+        ConfigError: If both are named, or what is said to be a judge is none.
+    """
+    if judge is None:
+        return scorer or default_scorer()
+    if scorer is not None:
+        raise ConfigError("`scorer` and `judge` are both given: pass scorer=Scorer(judge=judge)")
+    return _judged(_checked(judge))
+
+
+@lru_cache(maxsize=32)
+def named_scorer(model: str | None, url: str | None) -> Scorer:
+    """Return the scorer whose judge is a model by its name: what a command line can say.
+
+    Raises:
+        ConfigError: If there is a server without a model, or no key for it.
+        MissingExtraError: If `openai` is not installed.
+    """
+    if model is not None:
+        return Scorer(judge=OpenAIJudge(model, url))
+    if url is not None:
+        raise ConfigError(f"there is a judge's server, {url!r}, but no model: name it as well")
+    return default_scorer()

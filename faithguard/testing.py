@@ -2,7 +2,8 @@
 
 In: nothing of a model, a network or a clock. Out: verifiers that say what a table says, time
 and ids that can be repeated, a chat server on loopback that speaks the OpenAI protocol and can
-be told to misbehave, and the checks that every verifier and sink must pass.
+be told to misbehave, a server of scripted judges that misbehave in all known ways, and the
+checks that every verifier and sink must pass.
 """
 
 from __future__ import annotations
@@ -18,6 +19,17 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Literal, Self, cast
 
+from faithguard._judges import (
+    MISBEHAVIOURS,
+    Asked,
+    JudgeServer,
+    Raw,
+    Script,
+    honest,
+    lazy,
+    obeys,
+    spoken,
+)
 from faithguard.policy import decide
 from faithguard.scorer import Scorer
 from faithguard.sinks import AnySink, Sink
@@ -25,14 +37,23 @@ from faithguard.types import Claim, Exchange, Failure, Passage, Record, Verdict
 from faithguard.verifiers import Context, Finding, Verifier
 
 __all__ = [
+    "MISBEHAVIOURS",
+    "Asked",
     "ChatServer",
     "Clock",
     "Fault",
+    "JudgeServer",
+    "Raw",
+    "Script",
     "TableVerifier",
     "check_sink",
     "check_verifier",
     "example_record",
+    "honest",
     "ids",
+    "lazy",
+    "obeys",
+    "spoken",
 ]
 
 

@@ -83,8 +83,19 @@ Level = Literal["safe", "warning", "block"]
 Action = Literal["deliver", "flag", "block", "repair", "regenerate"]
 
 FailureKind = Literal[
-    "error", "timeout", "unavailable", "unparsable", "missing", "refused", "budget", "language"
+    "error",
+    "timeout",
+    "unavailable",
+    "unparsable",
+    "missing",
+    "refused",
+    "untrusted",
+    "budget",
+    "language",
 ]
+"""Why there is no verdict: a fault; too late; a server that is down, busy or out of quota; words
+that cannot be used; nothing came back; a model that declined; a judge that got a control claim
+wrong; it would have cost more than allowed; a language that the verifier does not know."""
 
 _DEEPEST = 32
 _LONGEST_INT = 10_000

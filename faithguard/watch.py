@@ -18,9 +18,10 @@ from typing import Any, ParamSpec, cast
 from faithguard._background import Background
 from faithguard.errors import ConfigError, describe
 from faithguard.policy import Policy, decide, resolve
-from faithguard.scorer import Scorer, default_scorer
+from faithguard.scorer import Scorer, chosen_scorer
 from faithguard.sinks import AnySink, LogSink, Sink
 from faithguard.types import Attempt, Decision, Exchange, Record, Report
+from faithguard.verifiers.judge import Judge
 
 __all__ = ["Outbox", "Watch", "never_raise"]
 
@@ -111,6 +112,7 @@ class Watch:
         domain: A domain's name or a policy.
         sinks: See `Outbox`.
         scorer: The cascade; the local one by default.
+        judge: An LLM that decides what the local cascade leaves open.
         keep: Reports that are kept.
         capacity: Exchanges that may wait.
 
@@ -124,11 +126,12 @@ class Watch:
         *,
         sinks: Sequence[AnySink] | None = None,
         scorer: Scorer | None = None,
+        judge: Judge | None = None,
         keep: int = 100,
         capacity: int = 1_000,
     ) -> None:
         self.policy = resolve(domain)
-        self._scorer = scorer or default_scorer()
+        self._scorer = chosen_scorer(scorer, judge)
         self._outbox = Outbox(sinks, capacity=capacity)
         self._reports: deque[Report] = deque(maxlen=keep)
 

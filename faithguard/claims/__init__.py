@@ -3,8 +3,9 @@
 In: an answer and its question. Out: claims with ids, kinds and spans in the answer, in the
 order of the answer; labels are still `not_checked`.
 
-`LocalClaims` is deterministic and needs no model. To add an extractor, write a class with a
-`name` and the two methods of `Extractor`, and pass it to `Scorer(extractor=...)`.
+`LocalClaims` is deterministic and needs no model; `ModelClaims` asks one. To add an extractor,
+write a class with a `name` and the two methods of `Extractor`, and pass it to
+`Scorer(extractor=...)`.
 """
 
 from __future__ import annotations
@@ -12,10 +13,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from faithguard.claims._anchored import Anchored, anchored, statements_of
 from faithguard.claims._local import LocalClaims
+from faithguard.claims._model import ModelClaims
 from faithguard.types import Claim
 
-__all__ = ["Extractor", "LocalClaims"]
+__all__ = [
+    "Anchored",
+    "Extractor",
+    "LocalClaims",
+    "ModelClaims",
+    "anchored",
+    "statements_of",
+]
 
 
 class Extractor(Protocol):

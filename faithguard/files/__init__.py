@@ -49,6 +49,8 @@ def score_file(
     *,
     domain: str | None = None,
     policy: StrPath | None = None,
+    judge: str | None = None,
+    judge_url: str | None = None,
     jobs: int = 1,
     rejects: StrPath | None = None,
     restart: bool = False,
@@ -64,6 +66,8 @@ def score_file(
         out: Takes the records.
         domain: Whose thresholds decide; by default each line's own, else the default domain.
         policy: A TOML file with thresholds of your own.
+        judge: The name of a model that decides what the local cascade leaves open.
+        judge_url: Its server, if it is not OpenAI's.
         jobs: Processes to work in; with 1 it is this one.
         rejects: Takes the bad lines; `rejects_path(out)` by default. Made only if there are any.
         restart: Begin anew, and replace what is there.
@@ -75,7 +79,7 @@ def score_file(
         FaithguardError: If the output cannot be written on, or no worker process lives; what
             was done is kept.
     """
-    work = Work(domain=domain, policy=policy)
+    work = Work(domain=domain, policy=policy, judge=judge, judge_url=judge_url)
     with (
         opened(source) as lines,
         closing(

@@ -16,7 +16,7 @@ from faithguard.errors import CaptureError, describe
 from faithguard.exchanges import read_exchange
 from faithguard.files._lines import LONGEST, Line, StrPath
 from faithguard.policy import ALIASES, DOMAINS, Policy, decide
-from faithguard.scorer import default_scorer
+from faithguard.scorer import Scorer, named_scorer
 from faithguard.stats import Tally
 from faithguard.types import Exchange, Record, to_json
 
@@ -39,11 +39,14 @@ class Work:
     """What is done to each line.
 
     Raises:
-        ConfigError: If the domain is unknown or the policy file cannot be used.
+        ConfigError: If the domain is unknown, or the policy file or the judge cannot be used.
     """
 
     domain: str | None
     policy: StrPath | None
+    judge: str | None = None
+    """The name of a model."""
+    judge_url: str | None = None
     _policies: dict[str | None, Policy] = field(init=False, default_factory=dict[Any, Policy])
     _known: frozenset[str] = field(init=False)
     _rules: str = field(init=False)
@@ -53,10 +56,14 @@ class Work:
         self._known = frozenset({*DOMAINS, *ALIASES}.union(*(layer.domains for layer in found)))
         self._rules = _digest([_values(layer) for layer in found])
         self._policy(self.domain)
+        self._scorer()
+
+    def _scorer(self) -> Scorer:
+        return named_scorer(self.judge, self.judge_url)
 
     def settings(self) -> dict[str, str]:
         """Return whatever the outputs depend on besides the input."""
-        scorer = default_scorer()
+        scorer = self._scorer()
         stages = [scorer.extractor.name, *(verifier.name for verifier in scorer.verifiers)]
         return {
             "domain": self.domain or "",
@@ -80,7 +87,7 @@ class Work:
         exchange = read_exchange(_object(line), id=_id_of(line))
         policy = self._policy_of(exchange)
         exchange = replace(exchange, domain=policy.domain)
-        report = default_scorer().score(exchange)
+        report = self._scorer().score(exchange)
         decision = decide(report, policy)
         lasting = replace(report, usage=replace(report.usage, seconds=0.0, cached=0))
         record = Record(

@@ -11,5 +11,6 @@ require("langchain_core", extra="langchain")
 # E402: these come after `require`, so that what is told without LangChain is the extra's name
 from faithguard_langchain._callback import FaithfulnessCallback  # noqa: E402
 from faithguard_langchain._guard import Guarded, Reported, guard  # noqa: E402
+from faithguard_langchain._judge import LangChainJudge  # noqa: E402
 
-__all__ = ["FaithfulnessCallback", "Guarded", "Reported", "guard"]
+__all__ = ["FaithfulnessCallback", "Guarded", "LangChainJudge", "Reported", "guard"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from faithguard import ConfigError, Policy, Report, Scorer
+from faithguard import ConfigError, Judge, Policy, Report, Scorer
 from faithguard.capture import Assembler, Trace
 from faithguard.sinks import AnySink
 from faithguard.watch import Watch
@@ -38,6 +38,7 @@ class FaithfulnessCallback(Capture):
         sinks: Where records go: objects with `write(record)`, or functions; one log line for
             each answer by default.
         scorer: The cascade; the local one by default.
+        judge: An LLM that decides what the local cascade leaves open.
         answer_key: Where the answer stands in a dict that the chain returns, if it is not a
             usual place.
         keep: Reports that `reports` keeps.
@@ -54,6 +55,7 @@ class FaithfulnessCallback(Capture):
         *,
         sinks: Sequence[AnySink] | None = None,
         scorer: Scorer | None = None,
+        judge: Judge | None = None,
         answer_key: str | None = None,
         keep: int = 100,
         on_fail: str = "flag",
@@ -64,7 +66,7 @@ class FaithfulnessCallback(Capture):
                 "raises; wrap the chain with faithguard_langchain.guard(chain, ...)"
             )
         super().__init__(Assembler())
-        self._watch = Watch(domain, sinks=sinks, scorer=scorer, keep=keep)
+        self._watch = Watch(domain, sinks=sinks, scorer=scorer, judge=judge, keep=keep)
         self._answer_key = answer_key
 
     @property

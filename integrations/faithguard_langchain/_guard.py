@@ -23,13 +23,14 @@ from langchain_core.runnables.utils import ConfigurableFieldSpec, coro_with_cont
 
 from faithguard import (
     ConfigError,
+    Judge,
     Policy,
     Record,
     Report,
     Scorer,
 )
 from faithguard.guard import OnFail, Reported, attempts, course_policy
-from faithguard.scorer import default_scorer
+from faithguard.scorer import chosen_scorer
 from faithguard.sinks import AnySink
 from faithguard.watch import Outbox
 from faithguard_langchain._again import has_model, remembering
@@ -53,6 +54,7 @@ def guard(
     on_report: Callable[[Report], object] | None = None,
     sinks: Sequence[AnySink] | None = None,
     scorer: Scorer | None = None,
+    judge: Judge | None = None,
     answer_key: str | None = None,
     context_key: str | None = None,
     question_key: str | None = None,
@@ -76,6 +78,7 @@ def guard(
         on_report: Called with the report of each call's last attempt.
         sinks: Where records go; one log line for each call by default.
         scorer: The cascade; the local one by default.
+        judge: An LLM that decides what the local cascade leaves open.
         answer_key: Where the answer stands in a dict (or as an attribute), if not in a usual
             place ("answer", "result", "output", "messages", ...).
         context_key: Where the documents stand in a dict that the chain returns, if no retriever
@@ -94,7 +97,7 @@ def guard(
         fallback=fallback,
         max_attempts=max_attempts,
         outbox=Outbox(sinks, on_report=on_report),
-        scorer=scorer or default_scorer(),
+        scorer=chosen_scorer(scorer, judge),
         keys=Keys(answer_key, context_key, question_key, feedback_key),
     )
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from faithguard_llama_index._chat import GuardedChatEngine
     from faithguard_llama_index._evaluator import FaithfulnessEvaluator
     from faithguard_llama_index._guard import guard
+    from faithguard_llama_index._judge import LlamaIndexJudge
     from faithguard_llama_index._query import GuardedQueryEngine
     from faithguard_llama_index._settings import Reported
     from faithguard_llama_index._watch import Watcher, unwatch, watch
@@ -24,6 +25,7 @@ __all__ = [
     "FaithfulnessEvaluator",
     "GuardedChatEngine",
     "GuardedQueryEngine",
+    "LlamaIndexJudge",
     "Reported",
     "Watcher",
     "guard",
@@ -35,6 +37,7 @@ _HOMES = {
     "FaithfulnessEvaluator": "_evaluator",
     "GuardedChatEngine": "_chat",
     "GuardedQueryEngine": "_query",
+    "LlamaIndexJudge": "_judge",
     "Reported": "_settings",
     "Watcher": "_watch",
     "guard": "_guard",

@@ -2,7 +2,7 @@
 
 In: an answer and its contexts, or a response of a query engine. Out: an `EvaluationResult` for
 `BatchEvalRunner`, retry engines and evaluating tools, which carries the whole report. No model
-is called.
+is called unless one is passed as `judge`.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from faithguard import (
     Claim,
     ConfigError,
     Decision,
+    Judge,
     Passage,
     Policy,
     Report,
@@ -46,6 +47,7 @@ from faithguard import (
 )
 from faithguard.capture import passages_of
 from faithguard.policy import resolve
+from faithguard.scorer import chosen_scorer
 
 __all__ = ["AnyResponse", "FaithfulnessEvaluator", "FaithfulnessResult"]
 
@@ -100,13 +102,15 @@ class FaithfulnessEvaluator(BaseEvaluator):
     - `report`, `decision`: all the rest, left out by `model_dump`.
 
     Args:
-        llm: Only so that LlamaIndex's calls go on working: no model is called.
+        llm: Only so that LlamaIndex's calls go on working; it is not called. For a model that
+            decides, pass `judge`.
         raise_error: Raise a ValueError where an answer does not pass; its `__cause__` has the
             report.
         eval_template: Not used, as `llm`.
         refine_template: Not used, as `llm`.
         domain: The domain, or a policy, whose thresholds decide.
         scorer: The cascade; the local one by default.
+        judge: An LLM that decides what the local cascade leaves open.
 
     Raises:
         ConfigError: If the domain is unknown, or stands where LlamaIndex has the model.
@@ -121,13 +125,14 @@ class FaithfulnessEvaluator(BaseEvaluator):
         *,
         domain: str | Policy | None = None,
         scorer: Scorer | None = None,
+        judge: Judge | None = None,
     ) -> None:
         _refuse_domain(llm)
-        judge = {"llm": llm, "eval_template": eval_template, "refine_template": refine_template}
-        _say_unused([name for name, value in judge.items() if value is not None])
+        unused = {"llm": llm, "eval_template": eval_template, "refine_template": refine_template}
+        _say_unused([name for name, value in unused.items() if value is not None])
         self._policy = resolve(domain)
         self._domain = domain if isinstance(domain, str) else None
-        self._scorer = scorer
+        self._scorer = chosen_scorer(scorer, judge)
         self._raise_error = raise_error
 
     def evaluate(
@@ -257,7 +262,7 @@ def _say_unused(names: Sequence[str], *, stacklevel: int = 3) -> None:
         named = ", ".join(f"`{name}`" for name in names)
         warnings.warn(
             f"FaithfulnessEvaluator does not use {named}: its own scorer decides and no model is "
-            "called; leave it out, or pass a cascade of yours as `scorer`",
+            "called; leave it out, or pass judge=LlamaIndexJudge(llm)",
             UserWarning,
             stacklevel=stacklevel,
         )

@@ -11,7 +11,7 @@ from typing import Any, overload
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.chat_engine.types import BaseChatEngine
 
-from faithguard import ConfigError, Policy, Report, Scorer
+from faithguard import ConfigError, Judge, Policy, Report, Scorer
 from faithguard.guard import OnFail, course_policy
 from faithguard.sinks import AnySink
 from faithguard_llama_index._chat import GuardedChatEngine
@@ -32,6 +32,7 @@ def guard(
     on_report: Callable[[Report], object] | None = None,
     sinks: Sequence[AnySink] | None = None,
     scorer: Scorer | None = None,
+    judge: Judge | None = None,
 ) -> GuardedQueryEngine: ...
 @overload
 def guard(
@@ -44,6 +45,7 @@ def guard(
     on_report: Callable[[Report], object] | None = None,
     sinks: Sequence[AnySink] | None = None,
     scorer: Scorer | None = None,
+    judge: Judge | None = None,
 ) -> GuardedChatEngine: ...
 def guard(
     engine: BaseQueryEngine | BaseChatEngine,
@@ -55,6 +57,7 @@ def guard(
     on_report: Callable[[Report], object] | None = None,
     sinks: Sequence[AnySink] | None = None,
     scorer: Scorer | None = None,
+    judge: Judge | None = None,
 ) -> GuardedQueryEngine | GuardedChatEngine:
     """Return an engine that lets an answer through only once it is verified.
 
@@ -72,6 +75,7 @@ def guard(
         on_report: Called with the report of each call's last attempt.
         sinks: Where records go; one log line for each call by default.
         scorer: The cascade; the local one by default.
+        judge: An LLM that decides what the local cascade leaves open.
 
     Raises:
         ConfigError: If a setting cannot be used, or the engine is one that a guard cannot
@@ -84,6 +88,7 @@ def guard(
         on_report=on_report,
         sinks=sinks,
         scorer=scorer,
+        judge=judge,
     )
     given: Any = engine
     if isinstance(given, BaseQueryEngine):

@@ -19,6 +19,7 @@ from faithguard import (
     CaptureError,
     ConfigError,
     Exchange,
+    Judge,
     Policy,
     Report,
     Scorer,
@@ -27,7 +28,7 @@ from faithguard import (
 from faithguard.capture import Trace
 from faithguard.guard import Course, Reported, Step, attempts, note_of, withheld, wrong_in
 from faithguard.replay import Replay
-from faithguard.scorer import default_scorer
+from faithguard.scorer import chosen_scorer
 from faithguard.sinks import AnySink
 from faithguard.watch import Outbox
 from faithguard_llama_index._again import MemoryStandIn, holds, replaced, replaying
@@ -58,6 +59,7 @@ class Settings:
         on_report: Callable[[Report], object] | None,
         sinks: Sequence[AnySink] | None,
         scorer: Scorer | None,
+        judge: Judge | None,
     ) -> Settings:
         """Check settings.
 
@@ -74,7 +76,7 @@ class Settings:
             fallback=fallback,
             max_attempts=attempts(max_attempts, policy),
             outbox=Outbox(sinks, on_report=on_report),
-            scorer=scorer or default_scorer(),
+            scorer=chosen_scorer(scorer, judge),
         )
 
     def __deepcopy__(self, memo: object) -> Settings:

@@ -14,7 +14,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, 
 from functools import cache
 from typing import Any, cast
 
-from faithguard import ConfigError, Policy, Report, Scorer
+from faithguard import ConfigError, Judge, Policy, Report, Scorer
 from faithguard.capture import Assembler, Trace
 from faithguard.sinks import AnySink
 from faithguard.watch import Watch, never_raise
@@ -49,9 +49,10 @@ class Watcher:
         *,
         sinks: Sequence[AnySink] | None,
         scorer: Scorer | None,
+        judge: Judge | None,
         keep: int,
     ) -> None:
-        self._watch = Watch(domain, sinks=sinks, scorer=scorer, keep=keep)
+        self._watch = Watch(domain, sinks=sinks, scorer=scorer, judge=judge, keep=keep)
         self._assembler = Assembler()
         self._gone: deque[str] = deque()
         """Roots whose stream was thrown away; told by the garbage collector, which may come at
@@ -256,6 +257,7 @@ def watch(
     *,
     sinks: Sequence[AnySink] | None = None,
     scorer: Scorer | None = None,
+    judge: Judge | None = None,
     keep: int = 100,
     on_fail: str = "flag",
 ) -> Watcher:
@@ -279,6 +281,7 @@ def watch(
         sinks: Where records go: objects with `write(record)`, or functions; one log line for
             each answer by default.
         scorer: The cascade; the local one by default.
+        judge: An LLM that decides what the local cascade leaves open.
         keep: Reports that `reports` keeps.
         on_fail: Only "flag": an event handler cannot hold an answer back.
 
@@ -292,10 +295,10 @@ def watch(
             f"a watcher cannot do {on_fail!r}: LlamaIndex delivers the answer whatever an event "
             "handler raises; wrap the engine with faithguard_llama_index.guard(engine, ...)"
         )
-    settings = (domain, None if sinks is None else tuple(sinks), scorer, keep)
+    settings = (domain, None if sinks is None else tuple(sinks), scorer, judge, keep)
     with _lock:
         if _current is None or settings != _settings:
-            made = Watcher(domain, sinks=sinks, scorer=scorer, keep=keep)
+            made = Watcher(domain, sinks=sinks, scorer=scorer, judge=judge, keep=keep)
             if _current is not None:
                 _current.stop()
             _current, _settings = made, settings

@@ -1,0 +1,571 @@
+"""Scripted judges behind a real server on loopback, and all the ways in which one can misbehave.
+
+In: requests as a judge or an extractor of faithguard makes them. Out: replies of the OpenAI
+protocol: those of an honest judge, of one that obeys what it finds in its data, of one that
+supports everything; and beside them pages, errors, halves, thoughts and nonsense.
+
+    with JudgeServer(honest()) as server:
+        judge = OpenAIJudge("any", base_url=server.url)
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from email.utils import formatdate
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, Literal, Self, TypeAlias, cast
+
+from faithguard.claims import LocalClaims
+
+__all__ = [
+    "MISBEHAVIOURS",
+    "Asked",
+    "JudgeServer",
+    "Raw",
+    "Script",
+    "honest",
+    "lazy",
+    "obeys",
+    "spoken",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a model is asked, as it reads it."""
+
+    form: Literal["verdicts", "claims", "together"]
+    passages: Mapping[int, str]
+    """By number, the pieces joined by a line."""
+    statements: Mapping[str, str]
+    """By id."""
+    question: str
+    answer: str
+    body: Mapping[str, Any]
+    """The whole request."""
+    number: int
+    """Of the request, from 0."""
+
+
+Script: TypeAlias = Callable[[Asked], dict[str, Any]]
+"""A scripted judge: what it is asked -> its reply, before that is written as JSON."""
+
+Verdict: TypeAlias = dict[str, Any]
+
+
+def _asked(body: Mapping[str, Any], number: int) -> Asked:
+    """Read a request; JSON between two lines with a mark."""
+    user = str(body["messages"][-1]["content"])
+    data = cast("dict[str, Any]", json.loads(user.split("\n", 1)[1].rsplit("\n", 1)[0]))
+    form: Literal["verdicts", "claims", "together"] = "verdicts"
+    if "answer" in data:
+        form = "together" if "passages" in data else "claims"
+    return Asked(
+        form=form,
+        passages={p["number"]: "\n".join(p["pieces"]) for p in data.get("passages", [])},
+        statements={s["id"]: s["text"] for s in data.get("statements", [])},
+        question=data.get("question", ""),
+        answer=data.get("answer", ""),
+        body=body,
+        number=number,
+    )
+
+
+def spoken(script: Script, user: str) -> str:
+    """Return what a scripted judge says to a user's message: for models that are no server."""
+    body = {"messages": [{"content": user}]}
+    return json.dumps(script(_asked(body, 0)), ensure_ascii=False)
+
+
+# Scripted judges ------------------------------------------------------------------------------
+
+
+def honest(
+    table: Mapping[str, tuple[str, Sequence[str]]] | None = None,
+) -> Script:
+    """Return a judge that compares words.
+
+    A statement all of whose words one sentence has is supported by it; one that differs from a
+    sentence in its numbers only is contradicted by it; all else is not mentioned.
+
+    Args:
+        table: Statement -> label and quotes, for what words do not tell.
+    """
+    known = dict(table or {})
+
+    def decide(text: str, passages: Mapping[int, str]) -> Verdict:
+        if text in known:
+            label, quotes = known[text]
+            return {"evidence": [_cited(q, passages) for q in quotes], "label": label}
+        return _compared(text, passages)
+
+    return lambda asked: _reply(asked, decide)
+
+
+def lazy(asked: Asked) -> dict[str, Any]:
+    """Support everything, and quote whatever stands first."""
+
+    def decide(text: str, passages: Mapping[int, str]) -> Verdict:
+        number = min(passages, default=1)
+        sentence = next(_sentences(passages.get(number, "")), "")
+        return {"evidence": [{"passage": number, "quote": sentence}], "label": "supported"}
+
+    return _reply(asked, decide)
+
+
+def obeys(order: str, label: str = "supported", *, about: str | None = None) -> Script:
+    """Return a judge that is honest until its data holds an order, and then obeys it.
+
+    Args:
+        order: A pattern; where it is found in a passage or a statement, the order is obeyed.
+        label: What is ordered.
+        about: A pattern of the statements that the order is about; all of them by default.
+    """
+    wanted, meant = re.compile(order, re.I | re.S), re.compile(about or "", re.I | re.S)
+    fair = honest()
+
+    def script(asked: Asked) -> dict[str, Any]:
+        texts = [*asked.passages.values(), *asked.statements.values(), asked.question]
+        found = next((t for t in [*texts, asked.answer] if wanted.search(t)), None)
+        if found is None:
+            return fair(asked)
+        order_in = next((n for n, t in asked.passages.items() if wanted.search(t)), 1)
+        match = wanted.search(found)
+        quote = match.group() if match else found
+
+        def decide(text: str, passages: Mapping[int, str]) -> Verdict:
+            if not meant.search(text):
+                return _compared(text, passages)
+            evidence = [{"passage": order_in, "quote": quote}] if label != "not_mentioned" else []
+            return {"evidence": evidence, "label": label}
+
+        return _reply(asked, decide)
+
+    return script
+
+
+def _reply(asked: Asked, decide: Callable[[str, Mapping[int, str]], Verdict]) -> dict[str, Any]:
+    if asked.form == "verdicts":
+        said = [{"id": i, **decide(t, asked.passages)} for i, t in asked.statements.items()]
+        return {"verdicts": said}
+    claims = LocalClaims().extract(asked.answer, asked.question)
+    entries: list[dict[str, Any]] = [
+        {"anchor": asked.answer[slice(*claim.span)], "text": claim.text, "kind": claim.kind}
+        for claim in claims
+    ]
+    if asked.form == "together":
+        for entry in entries:
+            entry |= decide(entry["text"], asked.passages)
+    return {"claims": entries}
+
+
+def _compared(text: str, passages: Mapping[int, str]) -> Verdict:
+    words, numbers = _words(text), set(re.findall(r"\d+", text))
+    alike = [
+        (number, sentence)
+        for number, passage in passages.items()
+        for sentence in _sentences(passage)
+        if words and words <= _words(sentence)
+    ]
+    agreeing = [pair for pair in alike if numbers <= set(re.findall(r"\d+", pair[1]))]
+    for found, label in ((agreeing, "supported"), (alike if numbers else [], "contradicted")):
+        if found:
+            number, sentence = found[0]
+            return {"evidence": [{"passage": number, "quote": sentence}], "label": label}
+    return {"evidence": [], "label": "not_mentioned"}
+
+
+def _cited(quote: str, passages: Mapping[int, str]) -> dict[str, Any]:
+    number = next((n for n, text in passages.items() if quote in text), 1)
+    return {"passage": number, "quote": quote}
+
+
+def _sentences(text: str) -> Iterator[str]:
+    return (part for part in re.split(r"(?<=[.!?])\s+|\n", text) if part.strip())
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"[^\W\d]+", text.casefold())) - {"the", "a", "an"}
+
+
+# The server -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Raw:
+    """What a server sends."""
+
+    body: object
+    """A str or bytes as they are, anything else as JSON."""
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    seconds: float = 0.0
+    """Before the first byte."""
+    drips: bool = False
+    """White space, a byte at a time and for ever, in the place of a body."""
+    hangs_up: bool = False
+    """The connection ends after half of the body."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A request, and what would be said to it if nobody misbehaved."""
+
+    asked: Asked
+    said: dict[str, Any]
+
+    @property
+    def text(self) -> str:
+        """The reply as JSON."""
+        return json.dumps(self.said, ensure_ascii=False)
+
+
+Misbehaviour: TypeAlias = Callable[[Call], Raw]
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing of a client that has left, as it may."""
+
+
+class JudgeServer:
+    """An OpenAI-compatible server on loopback whose model is a scripted judge.
+
+    Args:
+        script: What the model says; `honest()` by default.
+        faults: What goes wrong, by the name in `MISBEHAVIOURS` or as a function: with each call
+            in turn, and from then on as with the last; None for nothing.
+        seconds: How long a reply takes.
+    """
+
+    def __init__(
+        self,
+        script: Script | None = None,
+        faults: Sequence[str | Misbehaviour | None] | str | None = None,
+        *,
+        seconds: float = 0.0,
+    ) -> None:
+        self.requests: list[dict[str, Any]] = []
+        """The bodies of all requests."""
+        self.asked: list[Asked] = []
+        """The same as the model reads them."""
+        self.at_once = 0
+        """The most requests that were there at the same time."""
+        self._script = script or honest()
+        self._faults = [faults] if isinstance(faults, str) or faults is None else list(faults)
+        self._seconds = seconds
+        self._now = 0
+        self._lock = threading.Lock()  # protects the counts above
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                size = int(self.headers.get("content-length") or 0)
+                outer._answer(self, json.loads(self.rfile.read(size)))
+
+            def log_message(self, format: str, *args: object) -> None:
+                """Keep the terminal clean."""
+
+        self._server = _Server(("127.0.0.1", 0), Handler)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        )
+
+    @property
+    def url(self) -> str:
+        """What a client takes as `base_url`."""
+        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def _answer(self, handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+        with self._lock:
+            number = len(self.requests)
+            self.requests.append(body)
+            self._now += 1
+            self.at_once = max(self.at_once, self._now)
+        try:
+            _send(handler, self._raw(body, number))
+        except OSError:
+            handler.close_connection = True  # the client has left, as it may
+        finally:
+            with self._lock:
+                self._now -= 1
+
+    def _raw(self, body: dict[str, Any], number: int) -> Raw:
+        asked = _asked(body, number)
+        self.asked.append(asked)
+        time.sleep(self._seconds)
+        call = Call(asked=asked, said=self._script(asked))
+        fault = self._faults[min(number, len(self._faults) - 1)]
+        if fault is None:
+            return completion(call.text)
+        return (MISBEHAVIOURS[fault] if isinstance(fault, str) else fault)(call)
+
+
+def _send(handler: BaseHTTPRequestHandler, raw: Raw) -> None:
+    time.sleep(raw.seconds)
+    body = raw.body if isinstance(raw.body, str | bytes) else json.dumps(raw.body)
+    data = body.encode() if isinstance(body, str) else body
+    handler.send_response(raw.status)
+    for name, value in {"content-type": "application/json", **raw.headers}.items():
+        handler.send_header(name, value)
+    if raw.drips:
+        handler.send_header("connection", "close")
+        handler.end_headers()
+        handler.close_connection = True
+        for _ in range(200):
+            handler.wfile.write(b" ")
+            handler.wfile.flush()
+            time.sleep(0.05)
+        return
+    handler.send_header("content-length", str(len(data)))
+    handler.end_headers()
+    handler.wfile.write(data[: len(data) // 2] if raw.hangs_up else data)
+    if raw.hangs_up:
+        handler.wfile.flush()
+        handler.connection.shutdown(socket.SHUT_RDWR)
+        handler.close_connection = True
+
+
+def completion(content: object, finish: str = "stop", **message: Any) -> Raw:
+    """Return a chat completion."""
+    choice = {
+        "index": 0,
+        "finish_reason": finish,
+        "message": {"role": "assistant", "content": content, **message},
+    }
+    text = content if isinstance(content, str) else ""
+    return Raw(
+        body={
+            "id": "chat-1",
+            "object": "chat.completion",
+            "created": 0,
+            "model": "any",
+            "choices": [choice],
+            "usage": {"prompt_tokens": 100, "completion_tokens": len(text) // 4},
+        }
+    )
+
+
+# Misbehaviours --------------------------------------------------------------------------------
+
+
+def _fault(status: int, message: str, **fields: Any) -> Raw:
+    headers = {name: fields.pop(name) for name in ("retry-after",) if name in fields}
+    return Raw(body={"error": {"message": message, **fields}}, status=status, headers=headers)
+
+
+def _refuses(
+    *names: str, message: str = "", param: bool = True, status: int = 400, kinds: str = ""
+) -> Misbehaviour:
+    """Refuse requests that have a parameter (of certain kinds of `response_format`)."""
+
+    def misbehave(call: Call) -> Raw:
+        body = call.asked.body
+        for name in names:
+            kind = body[name].get("type", "") if isinstance(body.get(name), dict) else ""
+            if name in body and (not kinds or kind in kinds.split()):
+                named = {"param": name} if param else {}
+                told = message or f"'{name}' is not supported with this model."
+                return _fault(status, told, code="unsupported_parameter", **named)
+        return completion(call.text)
+
+    return misbehave
+
+
+def _said(change: Callable[[str], object], finish: str = "stop") -> Misbehaviour:
+    """Change the text of a reply."""
+    return lambda call: completion(change(call.text), finish)
+
+
+def _other(change: Callable[[list[Verdict]], object]) -> Misbehaviour:
+    """Change the verdicts of a reply; the list has those of the claims and of the controls."""
+
+    def misbehave(call: Call) -> Raw:
+        changed = change([dict(verdict) for verdict in call.said.get("verdicts", [])])
+        return completion(json.dumps(changed, ensure_ascii=False))
+
+    return misbehave
+
+
+def _each(**fields: Any) -> Misbehaviour:
+    """Say the same of each id."""
+    return _other(lambda held: {"verdicts": [{**verdict, **fields} for verdict in held]})
+
+
+def _but_one(held: list[Verdict], change: Callable[[Verdict], list[Verdict]]) -> object:
+    """Change the verdict of the last claim that is no control."""
+    place = max(
+        (n for n, verdict in enumerate(held) if not _is_control(verdict)), default=len(held) - 1
+    )
+    return {"verdicts": [*held[:place], *change(held[place]), *held[place + 1 :]]}
+
+
+def _is_control(verdict: Verdict) -> bool:
+    """Say whether a verdict is about a control claim, as only a test can know."""
+    return bool(verdict.get("control"))
+
+
+def _without_controls(call: Call) -> Raw:
+    right = [v for v in call.said["verdicts"] if not _control_text(call, v["id"])]
+    return completion(json.dumps({"verdicts": right}))
+
+
+def _control_text(call: Call, key: str) -> bool:
+    text = call.asked.statements[key]
+    return re.search(r" named after \w+ \w+\.$| keeps \d\d \w+\.$", text) is not None
+
+
+def _one(change: Callable[[Verdict], list[Verdict]]) -> Misbehaviour:
+    """Change the verdict on one claim that is no control."""
+
+    def misbehave(call: Call) -> Raw:
+        held = [dict(verdict) for verdict in call.said["verdicts"]]
+        for verdict in held:
+            verdict["control"] = _control_text(call, verdict["id"])
+        changed = cast("dict[str, list[Verdict]]", _but_one(held, change))
+        for verdict in changed["verdicts"]:
+            verdict.pop("control", None)
+        return completion(json.dumps(changed, ensure_ascii=False))
+
+    return misbehave
+
+
+def _opposite(text: str) -> str:
+    """Return a reply that says the opposite."""
+    swap = {"supported": "not_mentioned", "not_mentioned": "supported"}
+    return re.sub(r'"label": "(\w+)"', lambda m: f'"label": "{swap.get(m[1], "supported")}"', text)
+
+
+def _thoughts(text: str) -> str:
+    return f"<think>Perhaps {_opposite(text)}? No.</think>\n{text}"
+
+
+MISBEHAVIOURS: Mapping[str, Misbehaviour] = {
+    # of the server
+    "error 500": lambda _: _fault(500, "the model is not well"),
+    "error 503": lambda _: _fault(503, "loading", **{"retry-after": "0"}),
+    "busy": lambda _: _fault(429, "slow down", **{"retry-after": "0"}),
+    "busy until a date": lambda _: _fault(
+        429, "slow down", **{"retry-after": formatdate(time.time() - 1, usegmt=True)}
+    ),
+    "busy for an hour": lambda _: _fault(429, "slow down", **{"retry-after": "3600"}),
+    "no quota": lambda _: _fault(429, "You exceeded it.", code="insufficient_quota"),
+    "wrong key": lambda _: _fault(401, "Incorrect key", code="invalid_api_key"),
+    "no such model": lambda _: _fault(404, "The model does not exist", code="model_not_found"),
+    "too long": lambda _: _fault(400, "too many tokens", code="context_length_exceeded"),
+    "filtered request": lambda _: _fault(400, "filtered", code="content_filter"),
+    "page": lambda _: Raw(body="<html>a gateway</html>", headers={"content-type": "text/html"}),
+    "error with 200": lambda _: Raw(body={"error": {"message": "no"}}),
+    "half a body": lambda call: Raw(body='{"choices": [{"mess'),
+    "no choices": lambda _: Raw(body={"choices": None}),
+    "empty choices": lambda _: Raw(body={"choices": []}),
+    "no message": lambda _: Raw(body={"choices": [{"message": None}]}),
+    "a list": lambda _: Raw(body=[1, 2]),
+    "hangs up": lambda call: Raw(body=completion(call.text).body, hangs_up=True),
+    "too late": lambda call: Raw(body=completion(call.text).body, seconds=5.0),
+    "drips": lambda _: Raw(body="", drips=True),
+    # of formats and parameters
+    "no json_schema": _refuses("response_format", kinds="json_schema"),
+    "no json_schema, unnamed": _refuses(
+        "response_format", kinds="json_schema", param=False, message="json_schema is unknown"
+    ),
+    "no json_schema, 422": _refuses("response_format", kinds="json_schema", status=422),
+    "no json_schema, 500": _refuses(
+        "response_format",
+        kinds="json_schema",
+        status=500,
+        param=False,
+        message="validation error: response_format.type",
+    ),
+    "no response_format": _refuses("response_format"),
+    "no max_tokens": _refuses("max_tokens", message="Use 'max_completion_tokens' instead."),
+    "no max_tokens at all": _refuses("max_tokens", "max_completion_tokens"),
+    "no temperature": _refuses("temperature"),
+    "no temperature, unnamed": _refuses(
+        "temperature", param=False, message="temperature may only be 1"
+    ),
+    # of replies whose verdicts can be read
+    "fence": _said(lambda text: f"```json\n{text}\n```"),
+    "thoughts": _said(_thoughts),
+    "thoughts without a beginning": _said(lambda text: f"{_opposite(text)}\n</think>\n{text}"),
+    "words around": _said(lambda text: f"Sure! Here {{it}} is:\n{text}\nAnything [else]?"),
+    "trailing commas": _said(lambda text: text.replace("}]", "},]").replace('"}', '",}')),
+    "twice the same": _said(lambda text: f"{text}\n{text}"),
+    "a bare list": _other(lambda held: held),
+    "another frame": _other(lambda held: {"result": {"claims": held}}),
+    "by id": _other(lambda held: {v["id"]: {k: v[k] for k in v if k != "id"} for v in held}),
+    "other case": _said(
+        lambda text: re.sub(r'"label": "(\w+)"', lambda m: f'"Label": "{m[1].upper()}"', text)
+    ),
+    "spaces in labels": _said(lambda text: text.replace("not_mentioned", "Not mentioned")),
+    "parts": _said(lambda text: [{"type": "text", "text": text}]),
+    "more verdicts": _other(lambda held: {"verdicts": [*held, {**held[0], "id": "x"}]}),
+    "wrong passage": _said(lambda text: re.sub(r'"passage": \d+', '"passage": 77', text)),
+    "no passage": _said(lambda text: re.sub(r'"passage": \d+, ', "", text)),
+    "quote in other marks": _said(lambda text: text.replace("'", "’").replace(" ", "  ")),
+    # of replies that hold no verdict that can be used
+    "empty": _said(lambda _: ""),
+    "blank": _said(lambda _: " \n"),
+    "null": _said(lambda _: None),
+    "only thoughts": _said(lambda text: f"<think>{text}"),
+    "only reasoning": lambda call: completion(None, reasoning_content=call.text),
+    "only prose": _said(lambda _: "All statements are supported."),
+    "python": _said(lambda text: text.replace('"', "'")),
+    "refusal": lambda _: completion(None, refusal="I cannot help with that."),
+    "filter": _said(lambda _: "", "content_filter"),
+    "cut off": _said(lambda text: text[: len(text) // 3], "length"),
+    "cut off at once": _said(lambda _: "", "length"),
+    "twice, differently": _said(lambda text: f"{text}\n{_opposite(text)}"),
+    "other ids": _other(
+        lambda held: {"verdicts": [{**v, "id": f"c{n}"} for n, v in enumerate(held)]}
+    ),
+    "no ids": _other(lambda held: {"verdicts": [{k: v[k] for k in v if k != "id"} for v in held]}),
+    "no verdicts": _said(lambda _: '{"verdicts": []}'),
+    "no controls": _without_controls,
+    "numbers": _each(label=0.9),
+    "yes": _each(label="yes"),
+    "all supported": lambda call: completion(json.dumps(lazy(call.asked))),
+    "nothing mentioned": _each(label="not_mentioned", evidence=[]),
+    "all contradicted": _each(label="contradicted"),
+    "all opposite": _said(_opposite),
+    # of the verdict on one claim
+    "one missing": _one(lambda _: []),
+    "one twice": _one(lambda v: [v, {**v, "label": "supported"}, {**v, "label": "not_mentioned"}]),
+    "one without a label": _one(lambda v: [{**v, "label": None}]),
+    "one made up": _one(
+        lambda v: [
+            {**v, "label": "supported", "evidence": [{"passage": 1, "quote": "It surely is so."}]}
+        ]
+    ),
+    "one without a quote": _one(lambda v: [{**v, "label": "supported", "evidence": []}]),
+    "one with a word": _one(
+        lambda v: [{**v, "label": "supported", "evidence": [{"passage": 1, "quote": "..."}]}]
+    ),
+}
+"""By name; each takes a `Call` and says what the server sends."""

@@ -1,0 +1,82 @@
+"""What a model wrote -> the JSON objects in it.
+
+In: a reply, as models write them: in fences, after their thoughts, with words around it, with
+trailing commas, more than one. Out: every value that is an object or a list at its outermost
+level, in order. What was a thought is none of it, and nor is an object that says two things under
+one name.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+__all__ = ["objects_in"]
+
+_THOUGHT = re.compile(
+    r"<(think|thinking|thought|reasoning|reflection)>.*?</\1>|◁think▷.*?◁/think▷",
+    re.DOTALL | re.IGNORECASE,
+)
+_THOUGHT_ENDS = re.compile(
+    r".*(?:</(?:think|thinking|thought|reasoning|reflection)>|◁/think▷)", re.DOTALL | re.IGNORECASE
+)
+_THOUGHT_BEGINS = re.compile(
+    r"(?:<(?:think|thinking|thought|reasoning|reflection)>|◁think▷).*", re.DOTALL | re.IGNORECASE
+)
+_STRING_OR_COMMA = re.compile(r'"(?:[^"\\]|\\.)*"|,(?=\s*[}\]])', re.DOTALL)
+_BEGIN = re.compile(r"[{\[]")
+_LONGEST = 1_000_000
+_MOST_TRIES = 400
+
+
+class _Ambiguous(ValueError):
+    """An object has one name twice, with different values."""
+
+
+def objects_in(text: str) -> list[Any]:
+    """Return the objects and lists of a reply."""
+    if len(text) > _LONGEST:
+        return []
+    # no JSON has a comma before a closing bracket, so nothing that is well is changed
+    return list(_values(_STRING_OR_COMMA.sub(_without_comma, _without_thoughts(text))))
+
+
+def _without_thoughts(text: str) -> str:
+    """Drop thoughts; of one that does not begin or end here, all before or after the mark."""
+    text = _THOUGHT.sub(" ", text)
+    text = _THOUGHT_ENDS.sub(" ", text)
+    return _THOUGHT_BEGINS.sub(" ", text)
+
+
+def _without_comma(match: re.Match[str]) -> str:
+    return match.group() if match.group().startswith('"') else ""
+
+
+def _values(text: str) -> Iterator[Any]:
+    """Yield what can be read from each opening bracket on, outermost first."""
+    decoder = json.JSONDecoder(strict=False, object_pairs_hook=_object)
+    place = 0
+    for _ in range(_MOST_TRIES):
+        begin = _BEGIN.search(text, place)
+        if begin is None:
+            return
+        try:
+            value, place = decoder.raw_decode(text, begin.start())
+        except _Ambiguous:
+            return
+        except (ValueError, RecursionError):
+            place = begin.end()
+            continue
+        yield value
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    held: dict[str, Any] = {}
+    for name, value in pairs:
+        folded = name.strip().casefold()
+        if folded in held and held[folded] != value:
+            raise _Ambiguous
+        held[folded] = value
+    return held

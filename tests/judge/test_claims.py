@@ -1,0 +1,260 @@
+"""Claims by a model: better than the local splitter's, and never fewer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from faithguard import ConfigError, Report, Scorer
+from faithguard.claims import LocalClaims, ModelClaims
+from faithguard.testing import Asked, JudgeServer, honest
+from faithguard.types import Claim
+from tests.judge.scene import (
+    ANSWER,
+    MADE_UP,
+    RIGHT,
+    TRUE,
+    WRONG,
+    exchange,
+    judge,
+    kinds,
+    labels,
+)
+
+Split = Callable[..., list[Claim]]
+
+
+@pytest.fixture(params=["extract", "aextract"])
+def split(request: pytest.FixtureRequest) -> Split:
+    """Split an answer by a model that says what it is told to, with either driver."""
+
+    def run(answer: str, said: list[tuple[str, str, str]], question: str | None = None) -> Any:
+        entries = [{"anchor": a, "text": t, "kind": k} for a, t, k in said]
+        with JudgeServer(lambda asked: {"claims": entries}) as server:
+            extractor = ModelClaims(judge(server).chat)
+            if request.param == "extract":
+                return extractor.extract(answer, question)
+            return asyncio.run(extractor.aextract(answer, question))
+
+    return run
+
+
+def shape(claims: list[Claim], answer: str) -> list[tuple[str, str, str]]:
+    """Return what claims say, where they stand, and their kinds."""
+    return [(answer[slice(*claim.span)], claim.text, claim.kind) for claim in claims]
+
+
+def test_claims_are_atomic_and_anchored(split: Split) -> None:
+    """Two facts of one sentence may share an anchor; names stand for pronouns."""
+    answer = "The sauna opens at 14:00 and has 12 places. It closes at 21:00."
+    first, second = "The sauna opens at 14:00 and has 12 places.", "It closes at 21:00."
+    said = [
+        (first, "The sauna opens at 14:00.", "fact"),
+        (first, "The sauna has 12 places.", "fact"),
+        (second, "The sauna closes at 21:00.", "fact"),
+    ]
+    claims = split(answer, said)
+
+    assert shape(claims, answer) == said
+    assert [claim.id for claim in claims] == ["c1", "c2", "c3"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        [],
+        [("The sauna opens at 14:00.", "The sauna opens at 14:00.", "fact")],
+        [("It is free on Mondays.", "It is free on Mondays.", "fact")],
+        [("The sauna opens", "The sauna exists.", "fact")],
+        [("Towels cost 5 euros.", "Towels cost money.", "fact")],
+        [("Towels cost 5 euros.", "Towels cost 3 euros.", "fact")],
+        [("The lake is not heated.", "The lake is heated.", "fact")],
+        [("Towels cost 5 euros.", "Towels cost 5 euros.", "opinion")],
+        [("Towels cost 5 euros.", "Towels cost 5 euros.", "courtesy")],
+        [("Towels cost 5 euros.", "Towels cost 5 euros.", "meta")],
+    ],
+    ids=[
+        "nothing",
+        "one-of-three",
+        "not-there",
+        "vaguer",
+        "without-its-number",
+        "another-number",
+        "without-its-negation",
+        "opinion",
+        "courtesy",
+        "meta",
+    ],
+)
+def test_nothing_of_the_answer_goes_uncovered(
+    split: Split, said: list[tuple[str, str, str]]
+) -> None:
+    """Whatever a model leaves out, changes or belittles is still a fact to be checked."""
+    answer = "The sauna opens at 14:00. Towels cost 5 euros. The lake is not heated."
+    facts = {claim.text for claim in split(answer, said) if claim.kind == "fact"}
+
+    assert {claim.text for claim in LocalClaims().extract(answer)} <= facts
+
+
+def test_padding_does_not_dilute_a_score(split: Split) -> None:
+    """One lie among many trifles of one sentence stays one claim of the answer's own."""
+    answer = "The sauna of the old bath house opens at 14:00. Towels cost 5 euros."
+    words = "sauna bath house old opens 14:00 of at the".split()
+    trifles = [(answer[:47], f"The {a} is the {b}.", "fact") for a in words for b in words]
+
+    assert len(split(answer, trifles)) == 2
+
+
+def test_what_is_not_the_answers_is_no_claim(split: Split) -> None:
+    """A statement in other words, or about what the answer does not speak of."""
+    answer = "The sauna opens at 14:00."
+    said = [(answer, "Wild mushrooms grow beneath birch trees.", "fact")]
+
+    assert shape(split(answer, said), answer) == [(answer, answer, "fact")]
+
+
+@pytest.mark.parametrize(
+    ("answer", "said", "expected"),
+    [
+        ("I don't know.", ("I don't know.", "The answer is unknown.", "fact"), "abstention"),
+        ("Thank you for asking!", ("Thank you", "Thank you for asking.", "fact"), "courtesy"),
+        (
+            "The documents do not mention prices.",
+            ("The documents do not mention prices.", "Prices are not mentioned.", "fact"),
+            "meta",
+        ),
+    ],
+)
+def test_what_has_the_form_of_no_fact_is_none(
+    split: Split, answer: str, said: tuple[str, str, str], expected: str
+) -> None:
+    """A model that makes a fact of an "I don't know" does not turn it into a false one."""
+    assert {claim.kind for claim in split(answer, [said])} == {expected}
+
+
+def test_a_short_answer_takes_its_question(split: Split) -> None:
+    """Its words may come from there."""
+    said = [("Berlin.", "The capital of Germany is Berlin.", "fact")]
+    claims = split("Berlin.", said, "What is the capital of Germany?")
+
+    assert shape(claims, "Berlin.") == said
+
+
+def test_other_scripts(split: Split) -> None:
+    """Words without spaces are compared by their characters."""
+    answer = "東京は日本の首都です。サウナは14時に開きます。"
+    said = [("東京は日本の首都です。", "東京は日本の首都です。", "fact")]
+
+    assert len(split(answer, said)) == 2
+
+
+@pytest.mark.parametrize(("mode", "calls"), [("local", 1), ("extracted", 2), ("together", 1)])
+@pytest.mark.parametrize("driver", ["score", "ascore"])
+def test_the_three_ways_to_get_claims(mode: str, calls: int, driver: str) -> None:
+    """They find the same in a plain answer, at their price."""
+    with JudgeServer(honest()) as server:
+        scorer = Scorer(verifiers=[judge(server, claims=mode)])
+        report = scored(scorer, driver)
+
+    assert labels(report) == RIGHT
+    assert report.usage.calls == len(server.requests) == calls
+    assert report.failures == ()
+
+
+def scored(scorer: Scorer, driver: str) -> Report:
+    """Score by either driver."""
+    if driver == "score":
+        return scorer.score(exchange())
+    return asyncio.run(scorer.ascore(exchange()))
+
+
+@pytest.mark.parametrize("fault", ["empty", "only prose", "cut off at once", "refusal", "python"])
+def test_an_extractor_that_says_nothing_leaves_it_to_the_local_one(fault: str) -> None:
+    """Every claim is still judged."""
+    with JudgeServer(honest(), [fault, fault, None]) as server:
+        report = Scorer(verifiers=[judge(server, claims="extracted")]).score(exchange())
+
+    assert labels(report) == RIGHT
+
+
+@pytest.mark.parametrize("mode", ["extracted", "together"])
+@pytest.mark.parametrize("fault", ["no quota", "too late", "page"])
+def test_an_extractor_that_cannot_be_asked_fails_the_check(mode: str, fault: str) -> None:
+    """A server that is down is told of, and nothing passes."""
+    with JudgeServer(honest(), fault) as server:
+        report = Scorer(verifiers=[judge(server, claims=mode, timeout=0.4)]).score(exchange())
+
+    assert report.outcome == "failed"
+    assert not report.decide("support").passed
+    assert kinds(report) <= {"unavailable", "timeout", "unparsable"}
+
+
+def drops(asked: Asked) -> dict[str, Any]:
+    """Judge honestly, but leave out the second claim of an answer and quote nothing true."""
+    said = honest()(asked)
+    if asked.form == "together":
+        said["claims"] = [entry for entry in said["claims"] if "Towels" not in entry["text"]]
+    return said
+
+
+def test_what_is_left_out_together_is_asked_about() -> None:
+    """The claim is the local splitter's, and one more call judges it."""
+    with JudgeServer(drops) as server:
+        report = Scorer(verifiers=[judge(server, claims="together")]).score(exchange())
+
+    assert labels(report) == RIGHT
+    assert [asked.form for asked in server.asked] == ["together", "verdicts"]
+    assert WRONG in server.asked[1].statements.values()
+
+
+@pytest.mark.parametrize(
+    "fault", ["all supported", "empty", "refusal", "filter", "cut off", "twice, differently"]
+)
+def test_together_a_judge_that_cannot_be_trusted_is_asked_claim_by_claim(fault: str) -> None:
+    """A wrong or missing control leaves all claims open."""
+    with JudgeServer(honest(), [fault, None]) as server:
+        report = Scorer(verifiers=[judge(server, claims="together")]).score(exchange())
+
+    assert labels(report) == RIGHT
+    assert [asked.form for asked in server.asked] == ["together", "verdicts"]
+
+
+def test_controls_stand_in_the_answer() -> None:
+    """As paragraphs of their own; the report knows nothing of them."""
+    with JudgeServer(honest()) as server:
+        report = Scorer(verifiers=[judge(server, claims="together")]).score(exchange())
+        shown = server.asked[0].answer
+
+    assert " named after " in shown
+    assert ANSWER in shown
+    assert not any("named after" in claim.text for claim in report.claims)
+
+
+def test_a_judge_stands_behind_the_local_verifiers() -> None:
+    """What they settle is not asked; what they leave open is."""
+    with JudgeServer(honest()) as server:
+        report = Scorer(judge=judge(server)).score(exchange())
+        asked = set(server.asked[0].statements.values())
+
+    assert labels(report) == RIGHT
+    assert WRONG not in asked
+    assert {TRUE, MADE_UP} <= asked
+    assert [c.verifier for c in report.claims if c.text == WRONG] == ["numbers@1"]
+
+
+def test_settings_that_cannot_be_used() -> None:
+    """Each message names the value and the remedy."""
+    with JudgeServer() as server:
+        made = judge(server, claims="together")
+        with pytest.raises(ConfigError, match="leave one out"):
+            Scorer(LocalClaims(), judge=made)
+        for settings in ({"claims": "all"}, {"timeout": 0}, {"votes": 0}, {"max_tokens": 0.5}):
+            with pytest.raises(ConfigError, match=next(iter(settings))):
+                judge(server, **settings)
+        with pytest.raises(ConfigError, match="votes"):
+            judge(server, claims="together", votes=3)
+        with pytest.raises(ConfigError, match="OpenAIJudge"):
+            Scorer(judge="gpt")  # type: ignore[arg-type]

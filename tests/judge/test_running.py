@@ -1,0 +1,322 @@
+"""Threads, tasks, event loops, limits and deadlines."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from faithguard import Judge, JudgeError, Report, Scorer, check
+from faithguard.chat import Message, OpenAIChat
+from faithguard.chat._slots import Slots
+from faithguard.testing import JudgeServer, check_verifier, honest
+from tests.judge.scene import ANSWER, MADE_UP, PASSAGES, RIGHT, alone, exchange, judge, labels
+
+
+def answers(count: int) -> list[str]:
+    """Return answers that differ, each with a claim of its own."""
+    return [f"{MADE_UP} Room {n} has {n + 2} chairs." for n in range(count)]
+
+
+def texts(report: Report) -> str:
+    """Return the answer that a report is about."""
+    return report.exchange.answer
+
+
+def in_tasks(scorer: Scorer, count: int) -> list[Report]:
+    """Score at once, in tasks of one loop."""
+
+    async def run() -> list[Report]:
+        return await asyncio.gather(*(scorer.ascore(exchange(a)) for a in answers(count)))
+
+    return asyncio.run(run())
+
+
+def in_threads(scorer: Scorer, count: int) -> list[Report]:
+    """Score at once, in threads."""
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(scorer.score, map(exchange, answers(count))))
+
+
+@pytest.mark.parametrize(("ways", "count"), [(in_tasks, 100), (in_threads, 40)])
+def test_many_answers_at_once_keep_their_order_and_the_limit(
+    ways: Callable[[Scorer, int], list[Report]], count: int
+) -> None:
+    """Never more than eight calls are in flight, and each answer gets its own report."""
+    with JudgeServer(honest(), seconds=0.01) as server:
+        reports = ways(alone(server), count)
+
+    assert [texts(report) for report in reports] == answers(count)
+    assert {report.outcome for report in reports} == {"scored"}
+    assert 2 <= server.at_once <= 8
+
+
+def test_three_loops_in_a_row() -> None:
+    """Each has its own connections, closed before it ends; nothing is left behind."""
+    clients: list[Any] = []
+    with JudgeServer(honest()) as server:
+        made = judge(server)
+        chat: Any = made.chat
+        scorer = Scorer(verifiers=[made], cache=None)
+
+        async def run() -> Report:
+            report = await scorer.ascore(exchange())
+            clients.append(await chat._async())
+            return report
+
+        reports = [asyncio.run(run()) for _ in range(3)]
+
+    assert [labels(report) for report in reports] == [RIGHT] * 3
+    assert len({id(client) for client in clients}) == 3
+    assert all(client.is_closed() for client in clients)
+    assert len(chat._clients) == 0
+    assert chat.in_flight == 0
+
+
+def test_a_blocking_call_inside_a_running_loop() -> None:
+    """No loop is started, so none is in the way."""
+    with JudgeServer(honest()) as server:
+        made = judge(server)
+
+        async def run() -> Report:
+            return check(ANSWER, PASSAGES, judge=made)
+
+        report = asyncio.run(run())
+
+    assert labels(report) == RIGHT
+
+
+def test_loops_in_threads_share_the_limit() -> None:
+    """Three loops and a blocking thread at once, through one judge."""
+    with JudgeServer(honest(), seconds=0.02) as server:
+        scorer = Scorer(verifiers=[judge(server, max_in_flight=3)], cache=None)
+
+        async def some() -> list[Report]:
+            return await asyncio.gather(*(scorer.ascore(exchange()) for _ in range(6)))
+
+        with ThreadPoolExecutor(4) as pool:
+            loops = [pool.submit(asyncio.run, some()) for _ in range(3)]
+            blocking = pool.submit(scorer.score, exchange())
+            found = [report for loop in loops for report in loop.result()] + [blocking.result()]
+
+    assert [labels(report) for report in found] == [RIGHT] * 19
+    assert server.at_once <= 3
+
+
+def test_a_cancelled_check_leaves_nothing() -> None:
+    """Neither a turn that is held nor a place in the queue."""
+    with JudgeServer(honest(), seconds=0.3) as server:
+        made = judge(server, max_in_flight=2)
+        scorer = Scorer(verifiers=[made], cache=None)
+        chat: Any = made.chat
+
+        async def run() -> Report:
+            tasks = [asyncio.create_task(scorer.ascore(exchange())) for _ in range(6)]
+            await asyncio.sleep(0.1)
+            for task in tasks:
+                task.cancel()
+            done = await asyncio.gather(*tasks, return_exceptions=True)
+            assert all(isinstance(one, asyncio.CancelledError) for one in done)
+            assert chat.in_flight == 0
+            return await scorer.ascore(exchange())
+
+        report = asyncio.run(run())
+
+    assert labels(report) == RIGHT
+    assert chat.in_flight == 0
+
+
+@pytest.mark.parametrize("fault", ["error 503", "busy", "too late"])
+def test_the_deadline_is_for_all_attempts(fault: str) -> None:
+    """However often a server may be asked again, and however late it answers."""
+    with JudgeServer(honest(), fault) as server:
+        made = judge(server, timeout=0.4, retries=10_000)
+        for run in (alone_score, alone_ascore):
+            begun = time.monotonic()
+            report = run(made)
+            assert report.outcome == "failed"
+            assert time.monotonic() - begun < 2.0
+
+
+def alone_score(made: Judge) -> Report:
+    """Score by a judge alone, blocking."""
+    return Scorer(verifiers=[made], cache=None).score(exchange())
+
+
+def alone_ascore(made: Judge) -> Report:
+    """Score by a judge alone, awaiting."""
+    return asyncio.run(Scorer(verifiers=[made], cache=None).ascore(exchange()))
+
+
+def test_both_drivers_say_the_same() -> None:
+    """`score` and `ascore` return equal reports, but for the time."""
+    with JudgeServer(honest()) as server:
+        made = judge(server)
+        one, other = alone_score(made), alone_ascore(made)
+
+    assert one.claims == other.claims
+    assert one.usage.calls == other.usage.calls == 1
+
+
+def test_the_judge_is_a_verifier() -> None:
+    """It passes the suite of every verifier, hostile text included."""
+    with JudgeServer(honest()) as server:
+        check_verifier(judge(server))
+
+
+def test_what_a_cache_knows_is_not_asked() -> None:
+    """The same claims in the same context cost nothing; another judge is asked."""
+    with JudgeServer(honest()) as server:
+        scorer = alone(server)
+        first, second = scorer.score(exchange()), scorer.score(exchange())
+        other = judge(server, rubric="Times within five minutes are supported.")
+
+    assert (first.usage.calls, second.usage.calls) == (1, 0)
+    assert second.usage.cached == 4
+    assert first.usage.input_tokens > 0
+    assert first.usage.output_tokens > 0
+    assert other.name != scorer.verifiers[0].name
+
+
+# Turns ----------------------------------------------------------------------------------------
+
+
+def test_turns_come_in_order() -> None:
+    """Who asked first goes first, threads and tasks alike."""
+    slots, order = Slots(1), list[str]()
+
+    def thread(name: str) -> None:
+        with slots.slot(5.0):
+            order.append(name)
+
+    async def run() -> None:
+        async def task(name: str) -> None:
+            async with slots.aslot():
+                order.append(name)
+
+        waiting: list[Any] = []
+        with slots.slot(1.0):
+            for n in range(3):
+                begun = threading.Thread(target=thread, args=(f"thread {n}",))
+                begun.start()
+                waiting.append(begun)
+                await asyncio.sleep(0.03)
+                waiting.append(asyncio.create_task(task(f"task {n}")))
+                await asyncio.sleep(0.01)
+        await asyncio.gather(*waiting[1::2])
+        await asyncio.to_thread(lambda: [one.join() for one in waiting[::2]])
+
+    asyncio.run(run())
+
+    assert order == ["thread 0", "task 0", "thread 1", "task 1", "thread 2", "task 2"]
+    assert slots.taken == 0
+
+
+def test_a_turn_that_does_not_come_in_time() -> None:
+    """The place in the queue is given up."""
+    slots = Slots(1)
+    with slots.slot(1.0), pytest.raises(TimeoutError), slots.slot(0.02):
+        pass
+    with slots.slot(0.02):
+        assert slots.taken == 1
+    assert slots.taken == 0
+
+
+def test_a_turn_that_comes_as_its_task_is_cancelled_is_handed_on() -> None:
+    """Cancelling between the granting and the waking loses nothing."""
+
+    async def run() -> None:
+        slots = Slots(1)
+
+        async def hold() -> None:
+            async with slots.aslot():
+                await asyncio.sleep(5)
+
+        with slots.slot(1.0):
+            task = asyncio.create_task(hold())
+            await asyncio.sleep(0.01)
+        task.cancel()  # the turn has come, the task does not know it yet
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert slots.taken == 0
+
+    asyncio.run(run())
+
+
+# Waits ----------------------------------------------------------------------------------------
+
+
+def test_a_busy_server_is_left_alone_as_long_as_it_asks() -> None:
+    """Retry-After is kept to; without one the wait is a random share of what it could be."""
+    from faithguard.chat._attempts import Attempts, Refused, Retries
+    from faithguard.chat._server import Server
+
+    def wait(headers: dict[str, str], status: int = 429, tries: int = 1) -> float:
+        retries = Retries(most=9, random=lambda: 0.5, clock=lambda: 0.0, now=lambda: 784111777.0)
+        attempts = Attempts(Server(), {}, schema=None, retries=retries, deadline=100.0)
+        return [attempts.failed(Refused(status, {}, headers)) for _ in range(tries)][-1]
+
+    assert wait({"Retry-After": "7"}) == 7.25
+    assert wait({"retry-after": "Sun, 06 Nov 1994 08:49:47 GMT"}) == 10.25
+    assert wait({"retry-after-ms": "1500", "retry-after": "9"}) == 1.75
+    assert wait({"retry-after": "soon"}) == 0.25
+    assert [wait({}, 503, tries) for tries in (1, 2, 3, 8)] == [0.25, 0.5, 1.0, 10.0]
+    with pytest.raises(JudgeError) as held:
+        wait({"retry-after": "101"})
+    assert held.value.kind == "unavailable"
+
+
+def test_a_client_of_the_users() -> None:
+    """Its server and key are used, blocking and awaiting; the SDK's retries are off."""
+    import openai
+
+    with JudgeServer(honest(), ["error 500", None]) as server:
+        chat = OpenAIChat("any", client=openai.OpenAI(base_url=server.url, api_key="k"), retries=1)
+        report = alone_score(Judge(chat))
+        again = alone_ascore(Judge(chat))
+
+        async def own() -> Report:
+            async with openai.AsyncOpenAI(base_url=server.url, api_key="k") as client:
+                made = Judge(OpenAIChat("any", async_client=client))
+                return await Scorer(verifiers=[made]).ascore(exchange())
+
+        third = asyncio.run(own())
+
+    assert [labels(one) for one in (report, again, third)] == [RIGHT] * 3
+    assert len(server.requests) == 4
+
+
+def test_azure() -> None:
+    """Its client goes by deployments and versions; the judge need not know."""
+    import openai
+
+    with JudgeServer(honest()) as server:
+        client = openai.AzureOpenAI(
+            azure_endpoint=server.url.removesuffix("/v1"), api_key="k", api_version="2024-10-21"
+        )
+        report = alone_score(Judge(OpenAIChat("deployed", client=client)))
+
+    assert labels(report) == RIGHT
+
+
+def test_messages_are_plain() -> None:
+    """A model can be asked directly."""
+    with JudgeServer(honest(), [lambda call: _said("Hello.")]) as server:
+        chat = OpenAIChat("any", server.url)
+        data = 'DATA x\n{"statements": []}\nEND x'
+        said = chat.complete(
+            [Message("user", data)], schema=None, max_tokens=5, deadline=time.monotonic() + 5
+        )
+
+    assert said.text == "Hello."
+
+
+def _said(text: str) -> Any:
+    from faithguard._judges import completion
+
+    return completion(text)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import math
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,16 @@ from faithguard.train._batches import Batch
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-__all__ = ["Agreement", "FLOAT32", "INT8", "agreement", "export", "probabilities", "quantise"]
+__all__ = [
+    "Agreement",
+    "FLOAT32",
+    "INT8",
+    "agreement",
+    "export",
+    "narrowing",
+    "probabilities",
+    "quantise",
+]
 
 FLOAT32, INT8 = "model.float32.onnx", "model.int8.onnx"
 
@@ -87,11 +96,16 @@ def _logits_of(model: Any) -> Any:
     return wrapped.eval()
 
 
-def quantise(source: Path, path: Path) -> None:
+def quantise(source: Path, path: Path, *, keep: Collection[str] = ()) -> None:
     """Write an int8 version of an ONNX file: weights in 7 bits, a scale for each column.
 
     The eighth bit is left out: processors without VNNI add products of 8 bits in 16, and what
     overflows there would make the same file judge differently on different machines.
+
+    Args:
+        source: The float32 file.
+        path: The int8 file.
+        keep: Nodes that stay in float32.
     """
     quantization: Any = require("onnxruntime.quantization", extra="train")
     with _silence():
@@ -101,7 +115,27 @@ def quantise(source: Path, path: Path) -> None:
             weight_type=quantization.QuantType.QInt8,
             per_channel=True,
             reduce_range=True,
+            nodes_to_exclude=list(keep),
         )
+
+
+def narrowing(path: Path) -> list[str]:
+    """Return the products of an ONNX file whose result is narrower than what goes in.
+
+    In a transformer these are the second halves of its feed-forward layers: a few of their
+    inputs are far larger than all others, so one scale for all leaves the rest few steps.
+    Source: Bondarenko et al., Understanding and overcoming the challenges of efficient
+    transformer quantization (2021).
+    """
+    onnx: Any = require("onnx", extra="train")
+    graph = onnx.load(str(path)).graph
+    shapes = {tensor.name: list(tensor.dims) for tensor in graph.initializer}
+    found: list[str] = []
+    for node in graph.node:
+        shape = shapes.get(node.input[1], []) if node.op_type == "MatMul" else []
+        if len(shape) == 2 and shape[0] > shape[1]:
+            found.append(str(node.name))
+    return found
 
 
 def probabilities(path: Path, batches: Iterable[Batch], *, pad: int) -> list[tuple[float, ...]]:

@@ -16,7 +16,15 @@ from faithguard.train._batches import Batch, Encoder, batches_of
 from faithguard.train._calibration import Logistic, fit, log_odds, reliability
 from faithguard.train._card import Card, licences, sets_of, versions
 from faithguard.train._examples import Example
-from faithguard.train._export import FLOAT32, INT8, agreement, export, probabilities, quantise
+from faithguard.train._export import (
+    FLOAT32,
+    INT8,
+    agreement,
+    export,
+    narrowing,
+    probabilities,
+    quantise,
+)
 from faithguard.train._rows import Parts
 from faithguard.train._settings import Settings
 
@@ -24,6 +32,12 @@ __all__ = ["LEAST_AGREEMENT", "finish"]
 
 LEAST_AGREEMENT = 0.985
 """Share of pairs on which int8 must give the label that float32 gives, to be served instead."""
+
+_SOME_BATCHES = 16
+"""Batches on which a choice of what stays in float32 is measured."""
+
+_MARGIN = 0.8
+"""What these batches must show stays below what all of them may show."""
 
 
 def finish(
@@ -39,13 +53,13 @@ def finish(
     source, folder = settings.out / "model", settings.out / "onnx"
     folder.mkdir(parents=True, exist_ok=True)
     export(source, folder / FLOAT32)
-    quantise(folder / FLOAT32, folder / INT8)
     tokenizer = folder / "tokenizer.json"
     shutil.copyfile(source / "tokenizer.json", tokenizer)
 
     encoder, pad = Encoder(tokenizer, longest=settings.longest), _model.pad_of(source)
     held = list(batches_of(choosing, encoder, budget=settings.budget))
     full = probabilities(folder / FLOAT32, held, pad=pad)
+    kept = _quantised(folder, held, pad)
     small = probabilities(folder / INT8, held, pad=pad)
     alike = agreement(full, small)
     served = INT8 if alike is not None and alike.labels >= LEAST_AGREEMENT else FLOAT32
@@ -68,12 +82,39 @@ def finish(
         licences=licences(settings.licences, list(sets)),
         choosing=figures,
         agreement=alike,
+        kept=len(kept),
         calibration=model,
         reliability=reliability(pairs),
         trained=trained,
         versions=versions(),
     ).write(folder)
     return folder
+
+
+def _quantised(folder: Path, held: Sequence[Batch], pad: int) -> list[str]:
+    """Write the int8 file and return which products it keeps in float32: as few as will do.
+
+    One after the other the one is kept that brings the probabilities nearest, until int8 gives
+    the labels of float32 or nothing is left that could be kept.
+    """
+    source, path = folder / FLOAT32, folder / INT8
+    some = held[:: max(1, len(held) // _SOME_BATCHES)]
+    wanted = probabilities(source, some, pad=pad)
+
+    def off(keep: Sequence[str], to: Path) -> tuple[float, float]:
+        quantise(source, to, keep=keep)
+        alike = agreement(wanted, probabilities(to, some, pad=pad))
+        return (0.0, 0.0) if alike is None else (alike.mean, 1.0 - alike.labels)
+
+    kept: list[str] = []
+    left = narrowing(source)
+    trial = folder / "trial.onnx"
+    while off(kept, path)[1] > (1.0 - LEAST_AGREEMENT) * _MARGIN and left:
+        best = min(left, key=lambda name: off([*kept, name], trial))
+        kept.append(best)
+        left.remove(best)
+    trial.unlink(missing_ok=True)
+    return kept
 
 
 def _calibrated(batches: Sequence[Batch], p: Sequence[Sequence[float]]) -> Logistic | None:

@@ -207,7 +207,8 @@ class _Run:
             state.step += 1
             state.tokens += tokens
             state.seconds += time.monotonic() - start
-            meter.step(loss, tokens, done=done, step=state.step, epoch=state.progress)
+            shown = min(1.0, self._done())
+            meter.step(loss, tokens, done=shown, step=state.step, epoch=state.progress)
             if self._done() - state.looked >= 1.0 / settings.looks and self._done() < 1.0:
                 self._look(meter)
                 if state.since >= settings.patience:

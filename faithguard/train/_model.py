@@ -35,6 +35,7 @@ __all__ = [
     "pad_of",
     "padded",
     "precision_here",
+    "round_inputs",
     "save",
     "write_tensors",
 ]
@@ -169,6 +170,31 @@ def losses(logits: Tensor, targets: Sequence[Target]) -> Tensor:
     allowed = torch.tensor([_ALLOWED[target] for target in targets], device=logits.device)
     log_p = torch.log_softmax(logits.float(), dim=-1)
     return -torch.logsumexp(log_p + torch.log(allowed), dim=-1)
+
+
+def round_inputs(model: Model) -> None:
+    """Let every linear layer see its input as the int8 file will.
+
+    That is one of 256 steps between the least and the largest value of the whole tensor, through
+    which slopes pass as if nothing was rounded. A few values in such a tensor are far larger than
+    the rest, so the steps are coarse; a model that has met them while it was trained learns to
+    decide in spite of it.
+    Source: Jacob et al., Quantization and training of neural networks (2018).
+    """
+
+    def rounded(_layer: object, given: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        x, *rest = given
+        x = x.float()
+        with torch.no_grad():
+            low, high = torch.aminmax(x)
+            low, high = low.clamp(max=0.0), high.clamp(min=0.0)
+            step = ((high - low) / 255.0).clamp(min=1e-8)
+            zero = (-low / step).round().to(torch.int32)
+        return (torch.fake_quantize_per_tensor_affine(x, step, zero, 0, 255), *rest)
+
+    for layer in model.modules():
+        if isinstance(layer, torch.nn.Linear):
+            layer.register_forward_pre_hook(rounded)
 
 
 def judged(

@@ -94,12 +94,13 @@ def finish(
 def _quantised(folder: Path, held: Sequence[Batch], pad: int) -> list[str]:
     """Write the int8 file and return which products it keeps in float32: as few as will do.
 
-    One after the other the one is kept that brings the probabilities nearest, until int8 gives
-    the labels of float32 or nothing is left that could be kept.
+    Those are kept first that alone bring the probabilities nearest, until int8 gives the labels
+    of float32 or nothing is left that could be kept.
     """
     source, path = folder / FLOAT32, folder / INT8
     some = held[:: max(1, len(held) // _SOME_BATCHES)]
     wanted = probabilities(source, some, pad=pad)
+    most = (1.0 - LEAST_AGREEMENT) * _MARGIN
 
     def off(keep: Sequence[str], to: Path) -> tuple[float, float]:
         quantise(source, to, keep=keep)
@@ -107,12 +108,13 @@ def _quantised(folder: Path, held: Sequence[Batch], pad: int) -> list[str]:
         return (0.0, 0.0) if alike is None else (alike.mean, 1.0 - alike.labels)
 
     kept: list[str] = []
-    left = narrowing(source)
+    wrong = off(kept, path)[1]
     trial = folder / "trial.onnx"
-    while off(kept, path)[1] > (1.0 - LEAST_AGREEMENT) * _MARGIN and left:
-        best = min(left, key=lambda name: off([*kept, name], trial))
-        kept.append(best)
-        left.remove(best)
+    left = [] if wrong <= most else narrowing(source)
+    for name in sorted(left, key=lambda name: off([name], trial)):
+        kept.append(name)
+        if off(kept, path)[1] <= most:
+            break
     trial.unlink(missing_ok=True)
     return kept
 

@@ -32,6 +32,7 @@ class Settings:
         languages: Rows in these languages are used.
         rate: The highest learning rate; AdamW.
         warmup: The share of the run in which the rate rises.
+        rounding: The last share of the run, in which layers see their inputs as int8 has them.
         budget: Word pieces of a batch, padding counted.
         longest: Word pieces of a pair at most.
         precision: "auto" measures which is faster here.
@@ -53,6 +54,7 @@ class Settings:
     languages: tuple[str, ...] = ("en",)
     rate: float = 2e-4
     warmup: float = 0.05
+    rounding: float = 0.3
     budget: int = 2_048
     longest: int = 192
     precision: Precision = "auto"

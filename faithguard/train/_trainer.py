@@ -141,6 +141,7 @@ class _Run:
         self._optimiser = _optimiser(self._model, settings.rate)
         self._state = _State(figures={})
         self._stop = False
+        self._rounding = False
         self._held: list[Batch] = []
 
     def run(self) -> Outcome:
@@ -200,6 +201,9 @@ class _Run:
         self._model.train()
         while (done := self._done()) < 1.0 and not self._stop:
             start = time.monotonic()
+            if done >= 1.0 - settings.rounding and not self._rounding:
+                self._rounding = True
+                _model.round_inputs(self._model)
             parts = list(islice(batches, _PARTS))
             loss = self._step(parts, done)
             tokens = sum(part.tokens for part in parts)

@@ -32,6 +32,11 @@ from faithguard.verifiers._terms import analyse
 from tests.bench._common import shared_folder, table
 from tests.bench.answers import overlap
 
+PUZZLES = frozenset(
+    "snli cad_nli med mnli negnli conjnli folio entbank fever_sym sharc pubmedqa".split()
+)
+"""Sets made so that words do not help: the mix would learn that words speak against a claim."""
+
 SEED = 11
 MOST_FITTED = 1_500
 """Rows that the mix is fitted on."""
@@ -58,7 +63,8 @@ def main(argv: Sequence[str]) -> None:
     most = int(argv[2]) if len(argv) > 2 else None
     judge = Judge(folder)
     dev = taken(read_rows(shared / "dev.jsonl"), most)
-    held = taken(list(split(read_rows(shared / "train.jsonl.gz")).calibration), most or MOST_FITTED)
+    apart = split(read_rows(shared / "train.jsonl.gz")).calibration
+    held = taken([row for row in apart if row.dataset not in PUZZLES], most or MOST_FITTED)
     rng = random.Random(SEED)
     fitted = [case(among(row, held, rng) if rng.random() < 0.4 else row) for row in held]
     mix = fit(

@@ -20,7 +20,7 @@ from faithguard.train._synthetic import Made, true_twin, untrue
 from faithguard.types import Passage
 from faithguard.verifiers import Context
 
-__all__ = ["Composer", "Example"]
+__all__ = ["PUZZLES", "Composer", "Example"]
 
 _ROOM = 85
 """Words of a premise and a claim together: several short premises serve better than a long one,
@@ -35,7 +35,7 @@ _FOREIGN_ROOM = 55
 _LONG = 40
 """Words of a passage that sentences are taken from."""
 
-_PUZZLES = frozenset(
+PUZZLES = frozenset(
     ("snli", "cad_nli", "med", "mnli", "negnli", "conjnli", "folio", "entbank", "fever_sym")
 )
 """Sets whose texts are so general that a foreign one of the same set may entail the claim."""
@@ -119,7 +119,7 @@ class Composer:
     def _foreign(self, row: Row, rng: random.Random) -> str:
         """Return one or two sentences of another context."""
         texts: Sequence[str] = self._passages
-        if row.dataset not in _PUZZLES and rng.random() < 0.5:
+        if row.dataset not in PUZZLES and rng.random() < 0.5:
             texts = rng.choice(self._by_set[row.dataset]).context
         text = rng.choice(texts)
         if text in row.context:
@@ -142,7 +142,7 @@ class Composer:
         if way < 0.46:
             change = untrue if rng.random() < 0.55 else true_twin
             return change(premise, row.claim, self._foreign(row, rng), rng)
-        if way < 0.54 and row.dataset not in _PUZZLES:
+        if way < 0.54 and row.dataset not in PUZZLES:
             return self._elsewhere(row, rng)
         if way < 0.62:
             return self._several(row, premise, rng)

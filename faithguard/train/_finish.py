@@ -1,7 +1,7 @@
 """A run that is done -> the folder to serve from.
 
 In: the best model and the parts held apart. Out: `onnx/` with the model in float32 and int8, its
-tokenizer, calibration, and card.
+tokenizer, calibration, fusion, and card.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from faithguard.train._export import (
     probabilities,
     quantise,
 )
+from faithguard.train._fusion import fuse
 from faithguard.train._rows import Parts
 from faithguard.train._settings import Settings
 
@@ -88,6 +89,7 @@ def finish(
         trained=trained,
         versions=versions(),
     ).write(folder)
+    fuse(folder, parts.calibration, seed=settings.seed)
     return folder
 
 

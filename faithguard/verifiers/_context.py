@@ -175,6 +175,16 @@ class Context:
             missing=tuple(name for name in needs if name not in covered and name[0] != "\0"),
         )
 
+    def before(self, sentence: Sentence) -> Sentence | None:
+        """Return the sentence before another one in the same passage."""
+        place = self._places[sentence.passage, sentence.start]
+        other = self.sentences[place - 1] if place else None
+        return other if other is not None and other.passage == sentence.passage else None
+
+    @lazy
+    def _places(self) -> dict[tuple[int, int], int]:
+        return {(s.passage, s.start): place for place, s in enumerate(self.sentences)}
+
     def rank(self, text: str) -> list[int]:
         """Return the numbers of the passages that share words with a text, the best first."""
         scores: dict[int, float] = defaultdict(float)

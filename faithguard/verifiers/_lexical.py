@@ -17,7 +17,7 @@ from faithguard.verifiers._terms import Terms, analyse
 from faithguard.verifiers.rules._negation import flipped
 from faithguard.verifiers.rules._numbers import disagreements, overlap
 
-__all__ = ["COEFFICIENTS", "INTERCEPT", "Lexical", "features"]
+__all__ = ["COEFFICIENTS", "INTERCEPT", "Lexical", "features", "lack", "rival_in"]
 
 COEFFICIENTS = {
     "coverage": 1.28,
@@ -61,10 +61,10 @@ class Lexical(EachClaim):
                 label="not_mentioned",
                 p_supported=p,
                 verifier=self.name,
-                reason=_lack(claim.text, terms, selection),
+                reason=lack(claim.text, terms, selection),
                 evidence=evidence[:1],
             )
-        rival = _rival(terms, selection, context)
+        rival = rival_in(terms, selection, context)
         return Verdict(
             claim=claim.id,
             label="conflicting" if rival else "supported",
@@ -145,7 +145,7 @@ def _probability(values: dict[str, float]) -> float:
     return 1.0 / (1.0 + math.exp(-logit))
 
 
-def _lack(text: str, terms: Terms, selection: Selection) -> str:
+def lack(text: str, terms: Terms, selection: Selection) -> str:
     """Say which words of the claim the context lacks, as the claim writes them."""
     if not selection.sentences:
         return "the context holds none of its words"
@@ -162,7 +162,7 @@ def _written(key: str, rest: str) -> str:
     return word if len(word) <= 2 * len(key) + 4 else key
 
 
-def _rival(terms: Terms, selection: Selection, context: Context) -> Evidence | None:
+def rival_in(terms: Terms, selection: Selection, context: Context) -> Evidence | None:
     """Find a sentence of another passage that says the same with another value or polarity."""
     home: Sentence = selection.sentences[0]
     known = set(terms.words) | set(home.terms.words)

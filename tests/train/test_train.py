@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import os
@@ -11,15 +12,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+from faithguard import Claim, Failure, Passage, Verdict
 from faithguard.cli import app
 from faithguard.errors import ConfigError
 from faithguard.train import Settings, train
+from faithguard.verifiers import Context
+from faithguard.verifiers.nli import Nli
 from tests.train.facts import fact_rows, write_rows
 
 NEEDED = ("torch", "transformers", "onnx", "onnxruntime", "tokenizers", "safetensors", "numpy")
@@ -29,6 +34,7 @@ for _name in NEEDED:
 pytestmark = [pytest.mark.train, pytest.mark.filterwarnings("default")]
 
 STEPS = 24
+SAID = ("The Tarn ferry opens at 9:00 on weekdays.", "A ticket costs 30 euros.")
 
 
 @pytest.fixture(scope="session")
@@ -334,3 +340,35 @@ def test_only_the_premise_is_cut(encoder: Path) -> None:
     assert short[-kinds.count(1) :] == ids[-kinds.count(1) :]
     assert short[0] == ids[0]
     assert short[short_kinds.index(1) - 1] == ids[kinds.index(1) - 1]
+
+
+def test_what_a_run_leaves_serves(done: Path) -> None:
+    """A verifier loads the folder: once, whoever asks first, and says the same in every way."""
+    claims = [Claim(id=str(n), text=text, span=(0, 1)) for n, text in enumerate(SAID)]
+    context = Context([Passage(text=text) for text in SAID])
+    verifier = Nli(done / "onnx")
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: verifier.verify(claims, context), range(8)))
+
+    assert all(one == found[0] for one in found)
+    assert asyncio.run(verifier.averify(claims, context)) == found[0]
+    assert [finding.claim for finding in found[0]] == [claim.id for claim in claims]
+    for finding in found[0]:
+        assert isinstance(finding, Verdict)
+        assert all(e.quote in SAID[e.passage] for e in finding.evidence)
+    german = Claim(id="g", text="Die Mühle ist nicht rot und steht am Fluss.", span=(0, 1))
+    [told] = verifier.verify([german], context)
+    assert isinstance(told, Failure)
+    assert told.kind == "language"
+
+
+def test_a_model_that_is_damaged_is_told(done: Path, tmp_path: Path) -> None:
+    """When it is first asked, by its folder, with what to do."""
+    shutil.copytree(done / "onnx", tmp_path / "onnx")
+    for file in (tmp_path / "onnx").glob("*.onnx"):
+        file.write_bytes(file.read_bytes()[:1_000])
+    verifier = Nli(tmp_path / "onnx")
+    claim = Claim(id="1", text=SAID[0], span=(0, 1))
+
+    with pytest.raises(ConfigError, match="damaged or missing"):
+        verifier.verify([claim], Context([Passage(text=SAID[0])]))

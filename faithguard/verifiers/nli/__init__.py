@@ -1,0 +1,14 @@
+"""Claims and context -> verdicts of a model that reads meaning, not words.
+
+    claim, Context -> sentences that bear on it -> a few premises -> three probabilities each
+                   -> one probability, beside what words and values say -> Verdict
+
+In: claims and the `Context` of their exchange, and a model that `faithguard train` wrote. Out: a
+verdict for each claim; a `Failure` where the model does not know the language, or the claim is
+longer than it can read. Needs `pip install 'faithguard[nli]'`.
+"""
+
+from faithguard.verifiers.nli._model import Model
+from faithguard.verifiers.nli._verifier import Nli, read
+
+__all__ = ["Model", "Nli", "read"]

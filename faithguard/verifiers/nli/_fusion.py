@@ -1,0 +1,83 @@
+"""What the model, words and values say -> one calibrated probability.
+
+In: the scores of a claim's premises and the lexical features. Out: named features, and the
+probability that the context supports the claim: a logistic regression whose few weights stand
+in a JSON file that can be read. Source: Platt (1999), for a mix of models.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from faithguard.errors import ConfigError
+from faithguard.verifiers._context import Selection
+from faithguard.verifiers._lexical import features as lexical_features
+from faithguard.verifiers._terms import Terms
+from faithguard.verifiers.nli._model import Scores
+
+__all__ = ["Fusion", "features"]
+
+_LONG = 40.0
+"""Words of a claim from which its length tells no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fusion:
+    """Weights of features, and what is added to their sum."""
+
+    weights: Mapping[str, float]
+    intercept: float
+
+    def probability(self, values: Mapping[str, float]) -> float:
+        """Return the probability in [0, 1]; 0.5 decides."""
+        logit = self.intercept + math.fsum(w * values[name] for name, w in self.weights.items())
+        return 1.0 / (1.0 + math.exp(-max(-40.0, min(40.0, logit))))
+
+    @classmethod
+    def read(cls, path: Path) -> Fusion:
+        """Read what `faithguard train` wrote.
+
+        Raises:
+            ConfigError: If the file is missing or holds something else.
+        """
+        try:
+            held: dict[str, Any] = json.loads(path.read_text("utf-8"))
+            return cls({k: float(v) for k, v in held["weights"].items()}, float(held["intercept"]))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ConfigError(
+                f"{str(path)!r} holds no fusion weights: have `faithguard train` write the model "
+                "again"
+            ) from error
+
+
+def features(terms: Terms, selection: Selection, scores: Sequence[Scores]) -> dict[str, float]:
+    """Return what the probability rests on.
+
+    Args:
+        terms: Of the claim.
+        selection: The sentences that bear on it.
+        scores: Of its premises, the best sentence's first; not empty.
+    """
+    lexical = lexical_features(terms, selection)
+    entailed = max(_log_odds(s.entailment) for s in scores)
+    return {
+        "entailed": entailed,
+        "entailed_best": _log_odds(scores[0].entailment),
+        "contradicted": max(_log_odds(s.contradiction) for s in scores),
+        "contradicted_best": _log_odds(scores[0].contradiction),
+        **lexical,
+        "entailed_coverage": entailed * lexical["coverage"],
+        "length": min(1.0, len(terms.words) / _LONG),
+        "values": min(1.0, len(terms.values) / 4.0),
+    }
+
+
+def _log_odds(p: float) -> float:
+    """Return log odds within [-6, 6]: beyond, one overconfident premise would decide alone."""
+    p = min(max(p, 1e-6), 1.0 - 1e-6)
+    return max(-6.0, min(6.0, math.log(p / (1.0 - p))))

@@ -1,0 +1,75 @@
+"""A claim and what bears on it -> a few premises.
+
+In: the sentences that evidence selection found, the best first. Out: `Premise`s: short texts
+of one to three sentences. Several short ones serve better than a long one, and their number
+does not grow with the context. Of a sentence without end the stretch is taken that shares most
+words with the claim.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from faithguard.verifiers._context import Context, Selection, Sentence
+
+__all__ = ["Premise", "premises"]
+
+_ROOM = 110
+"""Words of a premise."""
+
+_STEP = 20
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Premise:
+    """What the model reads as one text, and the sentences that it was made of."""
+
+    text: str
+    sentences: tuple[Sentence, ...]
+
+
+def premises(claim: str, selection: Selection, context: Context) -> list[Premise]:
+    """Return the premises for a claim, at most three, the best sentence's first.
+
+    The best sentence alone; after the one before it, which may say what it speaks of; and all
+    that were selected, for a claim that needs several. None where nothing bears on the claim.
+    """
+    if not selection.sentences:
+        return []
+    best = selection.sentences[0]
+    found = [Premise(_short(best.words, claim), (best,))]
+    before = context.before(best)
+    if before is not None and _size((before, best)) <= _ROOM:
+        found.append(Premise(f"{before.words} {best.words}", (before, best)))
+    joint = _within(selection.sentences)
+    if len(joint) > 1 and joint != found[-1].sentences:
+        found.append(Premise(" ".join(sentence.words for sentence in joint), joint))
+    return found
+
+
+def _within(sentences: Sequence[Sentence]) -> tuple[Sentence, ...]:
+    """Return the first sentences that fit, in the order of their passages."""
+    kept: list[Sentence] = []
+    for sentence in sentences:
+        if not kept or _size((*kept, sentence)) <= _ROOM:
+            kept.append(sentence)
+    return tuple(sorted(kept, key=lambda sentence: (sentence.passage, sentence.start)))
+
+
+def _size(sentences: Sequence[Sentence]) -> int:
+    return sum(len(sentence.words.split()) for sentence in sentences)
+
+
+def _short(text: str, claim: str) -> str:
+    """Return a text, or the stretch of it that shares most words with the claim."""
+    words = text.split()
+    if len(words) <= _ROOM:
+        return text
+    sought = set(_WORD.findall(claim.casefold()))
+    hits = [not sought.isdisjoint(_WORD.findall(word.casefold())) for word in words]
+    starts = range(0, len(words) - _ROOM + _STEP, _STEP)
+    start = max(starts, key=lambda at: sum(hits[at : at + _ROOM]))
+    return " ".join(words[start : start + _ROOM])

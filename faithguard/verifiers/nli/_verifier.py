@@ -1,0 +1,163 @@
+"""The verifier: evidence, premises, the model and fusion put together.
+
+In: claims and their context. Out: a verdict for each claim, with the sentences that it leans on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from faithguard._offload import offload
+from faithguard.types import Claim, Failure, FailureKind, Verdict
+from faithguard.verifiers._context import Context, Selection
+from faithguard.verifiers._lexical import lack, rival_in
+from faithguard.verifiers._terms import Terms, analyse
+from faithguard.verifiers.nli._fusion import Fusion, features
+from faithguard.verifiers.nli._language import is_english
+from faithguard.verifiers.nli._model import Model, Scores, settings_of
+from faithguard.verifiers.nli._premises import premises
+
+__all__ = ["Nli", "Reading", "read"]
+
+_CONTRADICTS = 0.5
+"""Probability of contradiction from which an unsupported claim is said to be contradicted."""
+
+_LONGEST = 250
+"""Words of a claim that the model can read beside a premise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What was found out about one claim."""
+
+    terms: Terms
+    selection: Selection
+    scores: Sequence[Scores]
+    """Of each premise; none where nothing bears on the claim."""
+    unread: bool
+    """Whether every premise was too long for the model."""
+
+    @property
+    def features(self) -> dict[str, float]:
+        """See `features`; only where there are scores."""
+        return features(self.terms, self.selection, self.scores)
+
+
+def read(claims: Sequence[str], context: Context, model: Model) -> list[Reading]:
+    """Have the model read each claim beside its premises, all in one go."""
+    terms = [analyse(text) for text in claims]
+    selections = [context.select(text) for text in claims]
+    found = [premises(*both, context) for both in zip(claims, selections, strict=True)]
+    pairs = [(p.text, text) for text, group in zip(claims, found, strict=True) for p in group]
+    scores = iter(model.read(pairs))
+    readings: list[Reading] = []
+    for t, s, group in zip(terms, selections, found, strict=True):
+        said = [score for _ in group if (score := next(scores)) is not None]
+        readings.append(Reading(t, s, said, unread=bool(group) and not said))
+    return readings
+
+
+class Nli:
+    """Support by a cross-encoder, words and values.
+
+        Scorer(verifiers=[Numbers(), Negation(), Nli("model/onnx")])
+
+    Args:
+        folder: The `onnx` folder that `faithguard train` wrote.
+        threads: Pairs that are read at once; one for each core by default.
+
+    Raises:
+        ConfigError: If the folder holds no model.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], *, threads: int | None = None) -> None:
+        path = Path(folder).resolve()
+        self._languages: list[str] = settings_of(path).get("languages") or []
+        self._fusion = Fusion.read(path / "fusion.json")
+        self._model = _model(path, threads)
+        self.name = f"nli@{_version(path)}"
+
+    def verify(self, claims: Sequence[Claim], context: Context) -> Sequence[Verdict | Failure]:
+        """Return what is said of each claim, in order; blocking."""
+        known = [claim for claim in claims if self._reads(claim)]
+        readings = read([claim.text for claim in known], context, self._model)
+        found = dict(zip((claim.id for claim in known), readings, strict=True))
+        return [
+            self._failure(claim)
+            if claim.id not in found or found[claim.id].unread
+            else self._verdict(claim, found[claim.id], context)
+            for claim in claims
+        ]
+
+    async def averify(
+        self, claims: Sequence[Claim], context: Context
+    ) -> Sequence[Verdict | Failure]:
+        """Do the same off the event loop."""
+        return await offload(self.verify, claims, context)
+
+    def _reads(self, claim: Claim) -> bool:
+        return self._knows(claim) and len(claim.text.split()) <= _LONGEST
+
+    def _knows(self, claim: Claim) -> bool:
+        """Say whether the model was trained on the language, as far as it can be told."""
+        return self._languages != ["en"] or is_english(claim.text)
+
+    def _failure(self, claim: Claim) -> Failure:
+        if self._knows(claim):
+            kind: FailureKind = "budget"
+            told = "the claim, or what bears on it, is longer than the local model can read"
+        else:
+            kind, told = "language", "the local model reads English only; a judge reads others"
+        return Failure(kind=kind, stage=self.name, message=told, claim=claim.id)
+
+    def _verdict(self, claim: Claim, reading: Reading, context: Context) -> Verdict:
+        p = self._fusion.probability(reading.features) if reading.scores else 0.0
+        evidence = tuple(sentence.evidence() for sentence in reading.selection.sentences)
+        if p >= 0.5:
+            rival = rival_in(reading.terms, reading.selection, context)
+            return Verdict(
+                claim=claim.id,
+                label="conflicting" if rival else "supported",
+                p_supported=p,
+                verifier=self.name,
+                reason="passages disagree on it" if rival else "the context says it",
+                evidence=evidence + ((rival,) if rival else ()),
+            )
+        against = max((s.contradiction for s in reading.scores), default=0.0)
+        if against >= _CONTRADICTS:
+            return Verdict(
+                claim=claim.id,
+                label="contradicted",
+                p_supported=p,
+                verifier=self.name,
+                reason="the context says otherwise",
+                evidence=evidence[:1],
+            )
+        return Verdict(
+            claim=claim.id,
+            label="not_mentioned",
+            p_supported=p,
+            verifier=self.name,
+            reason=lack(claim.text, reading.terms, reading.selection),
+            evidence=evidence[:1],
+        )
+
+
+@cache
+def _model(folder: Path, threads: int | None) -> Model:
+    """One model for a process, however many verifiers use it."""
+    return Model(folder, threads=threads)
+
+
+@cache
+def _version(folder: Path) -> str:
+    """Return what tells this model's verdicts from another's: part of reports and cache keys."""
+    digest = hashlib.sha256()
+    for name in ("model.json", "fusion.json"):  # the first holds the digest of the large file
+        digest.update((folder / name).read_bytes())
+    return digest.hexdigest()[:8]

@@ -1,0 +1,188 @@
+"""What surrounds the local model: premises, fusion, languages, and what is said of a bad folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from faithguard import ConfigError, Passage
+from faithguard.verifiers import Context
+from faithguard.verifiers.nli import Nli, read
+from faithguard.verifiers.nli._fusion import Fusion
+from faithguard.verifiers.nli._language import is_english
+from faithguard.verifiers.nli._model import Scores
+from faithguard.verifiers.nli._premises import premises
+
+
+class Echo:
+    """Says entailment where premise and claim share all words of the claim; keeps what it read."""
+
+    def __init__(self, longest: int = 10_000) -> None:
+        self.pairs: list[tuple[str, str]] = []
+        self.longest = longest
+
+    def read(self, pairs: Sequence[tuple[str, str]]) -> list[Scores | None]:
+        """Answer."""
+        self.pairs += pairs
+        return [self._said(*pair) for pair in pairs]
+
+    def _said(self, premise: str, claim: str) -> Scores | None:
+        if len(premise) + len(claim) > self.longest:
+            return None
+        held = set(claim.lower().split()) <= set(premise.lower().split())
+        return Scores(0.9, 0.08, 0.02) if held else Scores(0.1, 0.6, 0.3)
+
+
+def context(*texts: str) -> Context:
+    """Return a context of these passages."""
+    return Context([Passage(text=text) for text in texts])
+
+
+def texts(claim: str, where: Context) -> list[str]:
+    """Return the premises of a claim."""
+    return [premise.text for premise in premises(claim, where.select(claim), where)]
+
+
+def test_a_claim_has_few_premises_however_many_passages_there_are() -> None:
+    """Three at most, and from hundreds of passages the right one."""
+    filler = [f"Barrel {n} holds salted herring from the coast." for n in range(300)]
+    where = context(*filler, "It stands by the mill. The ferry leaves at noon. Dogs pay nothing.")
+
+    found = texts("The ferry leaves at noon.", where)
+
+    assert found[0] == "The ferry leaves at noon."
+    assert len(found) <= 3
+
+
+def test_the_sentence_before_says_what_is_spoken_of() -> None:
+    """The best sentence is read alone and after its neighbour."""
+    where = context("The Tarn ferry is new. It carries 95 passengers.")
+
+    assert texts("It carries 95 passengers.", where)[:2] == [
+        "It carries 95 passengers.",
+        "The Tarn ferry is new. It carries 95 passengers.",
+    ]
+
+
+def test_a_claim_may_need_two_passages() -> None:
+    """What was selected from different passages is read together."""
+    where = context("Anna runs the bakery.", "The bakery opens at six.")
+
+    assert any("Anna" in text and "six" in text for text in texts("Anna opens at six.", where))
+
+
+def test_of_a_sentence_without_end_the_stretch_is_read_that_bears_on_the_claim() -> None:
+    """Nothing is cut silently at its end."""
+    words = [f"word{n}" for n in range(200)]
+    where = context(" ".join([*words, "the lighthouse is painted red", *words]))
+
+    [text] = texts("The lighthouse is painted red.", where)
+
+    assert "the lighthouse is painted red" in text
+    assert len(text.split()) <= 110
+
+
+def test_nothing_that_bears_on_a_claim_is_no_premise() -> None:
+    """The model is not asked."""
+    model = Echo()
+
+    [reading] = read(["Quorvex zibbled."], context("The mill is red."), model)  # type: ignore[arg-type]
+
+    assert (reading.scores, reading.unread, model.pairs) == ([], False, [])
+
+
+def test_all_claims_are_read_in_one_go() -> None:
+    """So that pairs of like length can be read together; each claim gets its own scores."""
+    model = Echo()
+    where = context("the mill is red", "the ferry leaves at noon")
+
+    mill, ferry = read(["the mill is red", "the ferry leaves at one"], where, model)  # type: ignore[arg-type]
+
+    assert max(s.entailment for s in mill.scores) == 0.9
+    assert max(s.entailment for s in ferry.scores) == 0.1
+
+
+def test_what_is_too_long_for_the_model_is_told_apart_from_what_is_not_there() -> None:
+    """A reading without a score, though there are premises, is unread."""
+    [reading] = read(["the mill is red"], context("the mill is red"), Echo(longest=5))  # type: ignore[arg-type]
+
+    assert reading.unread
+
+
+def test_features_say_what_words_and_values_say_beside_the_model() -> None:
+    """All of them are finite and named; the model's log odds are bounded."""
+    [reading] = read(["the mill has 3 wheels"], context("the mill has 4 wheels"), Echo())  # type: ignore[arg-type]
+
+    values = reading.features
+
+    assert {"entailed", "contradicted", "coverage", "values"} <= set(values)
+    assert all(-40.0 < value < 40.0 for value in values.values())
+
+
+def test_fusion_is_a_probability(tmp_path: Path) -> None:
+    """Whatever the features are; weights that are not there cannot count."""
+    path = tmp_path / "fusion.json"
+    path.write_text(json.dumps({"weights": {"entailed": 2.0}, "intercept": -1.0}))
+
+    fusion = Fusion.read(path)
+
+    assert 0.0 <= fusion.probability({"entailed": -1e9, "x": 1.0}) < 0.5
+    assert 0.5 < fusion.probability({"entailed": 1e9}) <= 1.0
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"weights": 3, "intercept": 1}', '{"weights'])
+def test_damaged_weights_are_told(tmp_path: Path, text: str) -> None:
+    """By name, with what to do."""
+    path = tmp_path / "fusion.json"
+    path.write_text(text)
+
+    with pytest.raises(ConfigError, match="faithguard train"):
+        Fusion.read(path)
+
+
+@pytest.mark.parametrize("held", [None, "", "{}", '{"labels": ["yes", "no"], "file": "x"}'])
+def test_a_folder_without_a_model_is_told(tmp_path: Path, held: str | None) -> None:
+    """When the verifier is made, not at the first claim."""
+    if held is not None:
+        (tmp_path / "model.json").write_text(held)
+
+    with pytest.raises(ConfigError, match="faithguard train"):
+        Nli(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The ferry leaves at noon.",
+        "Berlin",
+        "50 EUR",
+        "Members get 10% off.",
+        "Paracetamol relieves pain",
+        "Müller was born in Köln in 1950.",
+    ],
+)
+def test_english_is_known(text: str) -> None:
+    """Names of other tongues and bare values do not make a text foreign."""
+    assert is_english(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Die Fähre legt mittags ab und ist nicht teuer.",
+        "Le bac part à midi et il est gratuit.",
+        "El barco sale a las doce y no es caro.",
+        "Il traghetto parte alle dodici e non è caro.",
+        "渡轮中午出发。",
+        "フェリーは正午に出発します。",
+        "تغادر العبارة ظهراً.",
+        "नौका दोपहर को निकलती है।",
+        "Паром отходит в полдень.",
+    ],
+)
+def test_other_languages_are_known_to_be_others(text: str) -> None:
+    """The model has not learnt them, and does not guess."""
+    assert not is_english(text)

@@ -57,16 +57,33 @@ _ANSWERED = re.compile(
     r"la risposta è:? |a resposta é:? |het antwoord is:? ",
     re.IGNORECASE,
 )
+# "Yes, it is." says what "Yes." says.
+_ECHO = re.compile(
+    r"(yes|yep|yeah|no|nope),? (?:it|they|he|she|you|we|i|there|this|that|these|those) "
+    r"(?:is|are|was|were|does|do|did|has|have|can|could|will|would|may|must|should|am)"
+    r"(?:n['’]t| not)?[.!]*",
+    re.IGNORECASE,
+)
 # An answer of signs alone, to a question.
 _AGREES = re.compile("[👍✅✔✓☑👌🆗💯⭕🙆]")
 _DISAGREES = re.compile("[👎❌✗✘✖❎🚫⛔🙅]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _LONG_WORD = re.compile(r"[^\W\d_]{4,}")
 # Three plain words or more between a capital and a stop: its verb is one that no list knows.
+_PHRASE = (
+    r"(?:A|An|The|In|On|At|By|For|From|With|Only|About|No|Not|Under|Over|Between|After|Before|"
+    r"Up|Until|Every|Each|All|Some|Any|Both|Almost|Nearly|More|Less|Most|Yes)\b"
+)
+_PAYS = (
+    r"(?:pay|cost|carry|carries|get|hold|seat|fit|take|charge|earn|receive|save|need|last|weigh|"
+    r"sell|owe|total|span|average|rise|fall|drop|grow|lose|win|use|keep|house|host|employ|draw)s?"
+)
+# Sentences whose verb is in no list: by their form, or by a verb before an amount.
 _SENTENCE = re.compile(
-    r"(?!(?:A|An|The|In|On|At|By|For|From|With|Only|About|No|Not|Under|Over|Between|After|Before|"
-    r"Up|Until|Every|Each|All|Some|Any|Both|Almost|Nearly|More|Less|Most|Yes)\b)"
-    r"(?:[A-Z][a-z]+|(?:[A-Z][\w'’-]+ ){2,3}[a-z'’-]+)(?: (?!and\b|or\b|of\b)[a-z'’-]+){2,}[.!]"
+    rf"(?!{_PHRASE})"
+    r"(?:[A-Z][a-z]+|(?:[A-Z][\w'’-]+ ){2,3}[a-z'’-]+)(?: (?!and\b|or\b|of\b)[a-z'’-]+){2,}[.!]|"
+    rf"(?:(?:A|An|The|Each|Every|All) )?(?!{_PHRASE})[A-Za-z][\w'’-]*(?: [\w'’-]+){{0,3}} {_PAYS} "
+    r"(?:up to |about |at least |only |just )?[€$£]?\d.*[.!]"
 )
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 # A count or a year makes no statement of a title: "Top 5 reasons", "Results of 2024".
@@ -130,7 +147,7 @@ class LocalClaims:
     @property
     def name(self) -> str:
         """`name@version`: part of every report."""
-        return "local-claims@1"
+        return "local-claims@2"
 
     def extract(self, answer: str, question: str | None = None) -> list[Claim]:
         """Return the claims of an answer, in its order."""
@@ -376,6 +393,8 @@ def _claims(unit: _Unit) -> Iterator[_Found]:
         short = ""
         if kind == "fact":
             words = words if index else without_attribution(words)
+            echo = _ECHO.fullmatch(words)
+            words = f"{echo[1]}." if echo else words
             answered = None if unit.lead else _ANSWERED.match(words)
             short = words[answered.end() :] if answered else words
             short = short if not has_verb(short) and _short(short) else ""

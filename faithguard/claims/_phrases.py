@@ -37,7 +37,8 @@ class Phrases:
 
 _NOUN = (
     r"(?:context(?: information)?|documents?|documentation|passages?|texts?|sources?|excerpts?|"
-    r"articles?|snippets?|search results?|retrieved (?:data|content|chunks?)|knowledge base|"
+    r"articles?|snippets?|leaflets?|brochures?|manuals?|handbooks?|faqs?|"
+    r"search results?|retrieved (?:data|content|chunks?)|knowledge base|"
     r"materials?|references?|(?:provided|given|available|retrieved|supplied|above|shared|"
     r"following) (?:information|data|content|files?|pages?|results?|details))"
 )
@@ -92,6 +93,10 @@ ABSTENTION = Phrases(
     r"we (?:could not|couldn't|were unable to|are unable to|cannot|can't|do not|don't|were not able"
     r" to) (?:find|know|determine|answer|locate)\b.*",
     r"(?:i'm|i am|we are|we're) (?:not (?:sure|certain|aware|able)|unsure|unable|uncertain)\b.*",
+    rf"(?:it|this|that)(?: is| was|'s) not (?:mentioned|specified|stated|covered|addressed)"
+    rf"(?: (?:anywhere )?(?:in|by) {_DOC})?",
+    r"(?:that is|that's|this is|it is|it's) not something (?:that )?(?:i|we) (?:can|could|was able "
+    rf"to|were able to) find(?: (?:anywhere )?in {_DOC})?",
     r"(?:it is|it's|that is|that's|this is) (?:not clear|unclear|unknown|not known|not possible to "
     rf"(?:say|tell|determine|answer)|impossible to (?:say|tell|determine|answer))"
     rf"(?: (?:from|in|based on|given|with) {_DOC}.*)?",
@@ -241,7 +246,26 @@ QUIET_ABSENCE = re.compile(
 
 _THANKS = r"(?:thanks|thank you|many thanks)"
 _HELP = r"(?:help|assist|answer|explain|clarify|provide|elaborate|share|look|discuss|guide)"
+# Whom to turn to; a number, a name or a reason would be more than that.
+_STAFF = (
+    r"(?:(?:the|our|your|a|an|their) )?(?:(?:front|help|information|service|customer|technical|"
+    r"tech|local|qualified|relevant|hotel|site|camp|legal|medical|healthcare) )*"
+    r"(?:reception|receptionist|desk|helpdesk|support|services?|staff|team|office|manager|"
+    r"administrator|provider|supplier|professional|expert|doctor|pharmacist|lawyer|us|them)"
+)
+_TURN_TO = (
+    r"(?:(?:so|then|otherwise|instead|for (?:more|further) (?:details|information|help)),? )?"
+    r"(?:please |kindly |just |you (?:can|could|may|might|should|will)(?: also)?"
+    r"(?: want to| wish to| like to| need to)? |"
+    r"i(?: would|['’]d)? (?:suggest|recommend)(?: that you| you)? |"
+    r"it(?: is|['’]s)? best to )?"
+    r"(?:contact|ask|call|consult|check|speak|talk|reach out|get in touch|turn)(?:ing)? "
+    rf"(?:(?:at|to|with) )?{_STAFF}(?: team)?(?: (?:directly|instead|for "
+    r"(?:more |further )?(?:details|information|help|assistance|advice)|about (?:this|that|it)))*"
+)
+
 COURTESY = Phrases(
+    _TURN_TO,
     r"sure(?: thing)?|of course|certainly|absolutely|great|gladly|okay|ok|alright|all right|"
     r"understood|got it|no problem|(?:that's |that is |what )?(?:a |an )?(?:great|good|excellent|"
     r"interesting|fantastic) question",

@@ -45,7 +45,7 @@ def kinds(answer: str, question: str | None = None) -> list[str]:
 
 def test_name_has_a_version() -> None:
     """A report can say which splitter made its claims."""
-    assert LocalClaims().name == "local-claims@1"
+    assert LocalClaims().name == "local-claims@2"
 
 
 def test_async_gives_the_same() -> None:
@@ -653,3 +653,58 @@ def test_no_letter_is_lost(answer: str) -> None:
 def test_any_json_gives_claims_in_order(value: object, plain: bool) -> None:
     """Spans hold for any JSON, escaped or not."""
     extract(json.dumps(value, ensure_ascii=not plain))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Guests pay 5 euros.",
+        "Rowing boats cost €27 per night.",
+        "The Pell ferry carries 95 passengers.",
+        "Each member gets 10% off.",
+        "The hall seats up to 300.",
+    ],
+)
+def test_a_sentence_with_an_amount_needs_no_question(answer: str) -> None:
+    """Its verb may be in no list; the question's words are not the answer's claim."""
+    assert [claim.text for claim in LocalClaims().extract(answer, "How much is it?")] == [answer]
+
+
+@pytest.mark.parametrize("answer", ["Rooms 5 to 9.", "Last 3 trains.", "Adult tickets 5 euros."])
+def test_a_phrase_with_an_amount_takes_the_question(answer: str) -> None:
+    """There is no verb before the amount."""
+    [claim] = LocalClaims().extract(answer, "Which are they?")
+
+    assert claim.text == f"Which are they? {answer}"
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"), [("Yes, it is.", "Yes."), ("No, they aren't!", "No."), ("Nope, it's", None)]
+)
+def test_an_echo_of_the_question_says_yes_or_no(answer: str, said: str | None) -> None:
+    """The whole echo is where it stands; what is no echo is left as it is."""
+    [claim] = LocalClaims().extract(answer, "Is the sauna open?")
+
+    assert claim.text == (f"Is the sauna open? {said}" if said else claim.text)
+    assert claim.span == (0, len(answer))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "kind"),
+    [
+        ("Please contact reception.", "courtesy"),
+        ("You may want to ask at the front desk.", "courtesy"),
+        ("For more information, please contact our customer service.", "courtesy"),
+        ("Please call 555-0100.", "fact"),
+        ("Please contact Dr. Marlow.", "fact"),
+        ("Ask the staff for free towels.", "fact"),
+        ("Consult your doctor before you take 500 mg.", "fact"),
+        ("The leaflet does not say whether dogs are allowed.", "abstention"),
+        ("It is not mentioned.", "abstention"),
+        ("It is not mentioned that dogs pay 5 euros.", "fact"),
+        ("That is not something I can find in the documents.", "abstention"),
+    ],
+)
+def test_whom_to_turn_to_is_no_fact_unless_it_says_more(sentence: str, kind: str) -> None:
+    """A number, a name or a promise is more."""
+    assert {claim.kind for claim in LocalClaims().extract(sentence, None)} == {kind}

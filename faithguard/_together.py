@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
+from faithguard._offload import offload
 from faithguard.chat import Completion, Message, as_data, find_quote, objects_in, visible
 from faithguard.claims import Anchored, LocalClaims, anchored, statements_of
 from faithguard.prompts import TOGETHER_SCHEMA, together_prompt, user_message
@@ -63,7 +64,7 @@ class Together:
 
     async def ajudged(self, exchange: Exchange, context: Context) -> Judged:
         """Do the same without blocking the event loop."""
-        course = self._course(exchange, context)
+        course = await offload(self._course, exchange, context)
         return course.read(await self.judge.chat.acomplete(course.messages, **self._how()))
 
     def _course(self, exchange: Exchange, context: Context) -> _Course:

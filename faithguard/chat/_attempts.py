@@ -204,7 +204,8 @@ def body_of(
 ) -> dict[str, Any]:
     """Return a request without its format."""
     said = [{"role": message.role, "content": message.content} for message in messages]
-    return {"model": model, "messages": said, "max_tokens": max_tokens, **extra}
+    limit = {} if "max_completion_tokens" in extra else {"max_tokens": max_tokens}
+    return {"model": model, "messages": said, **limit, **extra}
 
 
 def _told(body: object) -> tuple[str, str, str | None]:

@@ -124,7 +124,8 @@ class OpenAIChat:
         while True:
             try:
                 with self._slots.slot(attempts.left()):
-                    outcome = attempts.answered(self._sent(attempts))
+                    data = self._sent(attempts)
+                outcome = _taken(attempts, data)
             except (Refused, Unreachable) as error:
                 spend(None)
                 outcome = attempts.failed(error)
@@ -133,7 +134,6 @@ class OpenAIChat:
                     "no call could be made in time: too many wait", "timeout"
                 ) from None
             if isinstance(outcome, Completion):
-                spend(outcome)
                 return outcome
             time.sleep(outcome)
 
@@ -150,14 +150,14 @@ class OpenAIChat:
         while True:
             try:
                 async with asyncio.timeout(attempts.left()), self._slots.aslot():
-                    outcome = attempts.answered(await self._asent(attempts))
+                    data = await self._asent(attempts)
+                outcome = _taken(attempts, data)
             except (Refused, Unreachable) as error:
                 spend(None)
                 outcome = attempts.failed(error)
             except TimeoutError:
                 raise JudgeError("no reply in time: raise `timeout`", "timeout") from None
             if isinstance(outcome, Completion):
-                spend(outcome)
                 return outcome
             await asyncio.sleep(outcome)
 
@@ -275,6 +275,17 @@ def _arguments(request: Mapping[str, Any]) -> dict[str, Any]:
     """Return a request for `create`, which takes only the parameters that it knows by name."""
     rest = {name: value for name, value in request.items() if name not in ("model", "messages")}
     return {"model": request["model"], "messages": request["messages"], "extra_body": rest}
+
+
+def _taken(attempts: Attempts, data: bytes) -> Completion | float:
+    """Hand the body of an answer over, and count the call whatever it was."""
+    try:
+        outcome = attempts.answered(data)
+    except JudgeError:
+        spend(None)
+        raise
+    spend(outcome if isinstance(outcome, Completion) else None)
+    return outcome
 
 
 def _look(attempts: Attempts, data: bytearray) -> None:

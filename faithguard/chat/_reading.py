@@ -16,18 +16,12 @@ from typing import Any
 __all__ = ["objects_in"]
 
 _THOUGHT = re.compile(
-    r"<(think|thinking|thought|reasoning|reflection)>.*?</\1>|◁think▷.*?◁/think▷",
-    re.DOTALL | re.IGNORECASE,
+    r"(?:<|◁)(?P<ends>/)?(?:think|thinking|thought|reasoning|reflection)(?:>|▷)", re.IGNORECASE
 )
-_THOUGHT_ENDS = re.compile(
-    r".*(?:</(?:think|thinking|thought|reasoning|reflection)>|◁/think▷)", re.DOTALL | re.IGNORECASE
-)
-_THOUGHT_BEGINS = re.compile(
-    r"(?:<(?:think|thinking|thought|reasoning|reflection)>|◁think▷).*", re.DOTALL | re.IGNORECASE
-)
-_STRING_OR_COMMA = re.compile(r'"(?:[^"\\]|\\.)*"|,(?=\s*[}\]])', re.DOTALL)
+# a string that does not end goes to the end of the text, so that none is looked at twice
+_STRING_OR_COMMA = re.compile(r'"(?:[^"\\]|\\.)*\\?(?:"|\Z)|,(?=\s*[}\]])', re.DOTALL)
 _BEGIN = re.compile(r"[{\[]")
-_LONGEST = 1_000_000
+_LONGEST = 400_000
 _MOST_TRIES = 400
 
 
@@ -45,9 +39,18 @@ def objects_in(text: str) -> list[Any]:
 
 def _without_thoughts(text: str) -> str:
     """Drop thoughts; of one that does not begin or end here, all before or after the mark."""
-    text = _THOUGHT.sub(" ", text)
-    text = _THOUGHT_ENDS.sub(" ", text)
-    return _THOUGHT_BEGINS.sub(" ", text)
+    spoken: list[str] = []
+    start, thinks = 0, False
+    for mark in _THOUGHT.finditer(text):
+        if not mark["ends"]:
+            if not thinks:
+                spoken.append(text[start : mark.start()])
+            thinks = True
+            continue
+        if not thinks:
+            spoken.clear()
+        start, thinks = mark.end(), False
+    return " ".join(spoken if thinks else [*spoken, text[start:]])
 
 
 def _without_comma(match: re.Match[str]) -> str:
@@ -64,9 +67,9 @@ def _values(text: str) -> Iterator[Any]:
             return
         try:
             value, place = decoder.raw_decode(text, begin.start())
-        except _Ambiguous:
+        except (_Ambiguous, RecursionError):
             return
-        except (ValueError, RecursionError):
+        except ValueError:
             place = begin.end()
             continue
         yield value

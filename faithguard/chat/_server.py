@@ -21,7 +21,7 @@ Format: TypeAlias = Literal["json_schema", "json_object", "prompt"]
 _LADDER: tuple[Format, ...] = ("json_schema", "json_object", "prompt")
 _FORMAT_WORDS = re.compile(
     r"response_?format|json_?\s?schema|json_?\s?object|structured.?output|grammar|guided_json|"
-    r"strict|\bjson mode\b|\bschema\b",
+    r"\bstrict\b|\bjson mode\b|\bschema\b",
     re.IGNORECASE,
 )
 _RENAMED = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}

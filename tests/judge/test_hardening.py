@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -207,6 +208,17 @@ def test_evidence_from_two_passages_is_joined() -> None:
 def test_objects_are_found_in_what_models_write(text: str, found: list[Any]) -> None:
     """Thoughts are none, and nor is an object that says two things under one name."""
     assert objects_in(text) == found
+
+
+@pytest.mark.parametrize(
+    "unit", ["[[[[", "{", '{"a":', '"', '{"id":"x",', "<think>", "x</think>", ",}", "\\", '"\\']
+)
+def test_endless_nonsense_is_read_in_no_time(unit: str) -> None:
+    """Time grows with the length of a reply, not with its square."""
+    begun = time.process_time()
+    objects_in(unit * (200_000 // len(unit)))
+
+    assert time.process_time() - begun < 2.0
 
 
 # Counts and limits -----------------------------------------------------------------------------

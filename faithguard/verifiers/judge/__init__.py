@@ -26,6 +26,7 @@ from collections.abc import Callable, Sequence
 from random import Random, SystemRandom
 from typing import Any, Literal, TypeAlias
 
+from faithguard._offload import offload
 from faithguard.chat import ChatModel, Completion, OpenAIChat
 from faithguard.errors import ConfigError, JudgeError
 from faithguard.prompts import VERSION
@@ -122,7 +123,8 @@ class Judge:
         if not claims or not context.passages:
             return [None] * len(claims)
         plan, deadline = self._plan(claims, context), self.clock() + self.timeout
-        while asks := plan.todo():
+        # what to read for the claims keeps a core busy
+        while asks := await offload(plan.todo):
             said = await asyncio.gather(*(self._asaid(ask, deadline) for ask in asks))
             for ask, outcome in zip(asks, said, strict=True):
                 plan.settle(ask, outcome)

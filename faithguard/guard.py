@@ -242,7 +242,10 @@ def note_of(record: Record) -> dict[str, Any]:
     """Return what an output may be marked with: the decision, and no text of the answer."""
     return {
         "passed": record.decision.passed,
+        "action": record.decision.action,
         "level": record.decision.level,
+        "domain": record.decision.domain,
+        "attempts": len(record.attempts),
         "score": record.report.score,
         "supported": record.report.supported,
         "total": record.report.total,

@@ -443,8 +443,24 @@ class Record:
     cost: float | None = None
     """In US dollars, where prices are known."""
 
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return the record as ASCII JSON, without loss."""
+        return to_json(self, indent=indent)
+
+    @classmethod
+    def from_json(cls, text: str) -> Record:
+        """Read what `to_json`, a `JsonlSink` or `faithguard score` wrote.
+
+        Raises:
+            CaptureError: If the text is not the JSON of a record.
+        """
+        return from_json(cls, text)
+
     def __repr__(self) -> str:
-        return f"Record(id={self.exchange.id!r}, action={self.decision.action!r})"
+        return (
+            f"Record(id={self.exchange.id!r}, action={self.decision.action!r}, "
+            f"reason={self.decision.reason!r})"
+        )
 
 
 @cache

@@ -167,8 +167,15 @@ class Watch:
 
     def _decided(self, report: Report) -> Decision:
         """Decide by the run's own domain if it names one; a watcher can only flag."""
-        domain = report.exchange.domain
-        policy = self.policy if domain in (None, self.policy.domain) else resolve(domain)
+        domain, policy = report.exchange.domain, self.policy
+        if domain not in (None, policy.domain):
+            try:
+                policy = resolve(domain)
+            except ConfigError as error:  # the record is kept, and a typo lets nothing pass
+                log.warning("faithguard: %s", describe(error))
+                return replace(
+                    decide(report, policy), passed=False, action="flag", reason=str(error)
+                )
         decision = decide(report, policy)
         return decision if decision.passed else replace(decision, action="flag")
 

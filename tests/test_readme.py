@@ -18,6 +18,7 @@ from langchain_core.runnables import RunnablePassthrough
 from llama_index.core.query_engine import RetrieverQueryEngine
 
 from faithguard import Passage, Report
+from faithguard.testing import JudgeServer
 from faithguard_langchain.testing import PassageRetriever, ScriptedChatModel
 from faithguard_llama_index import unwatch
 from faithguard_llama_index.testing import PassageRetriever as NodeRetriever
@@ -71,14 +72,18 @@ def test_python_blocks_run(
     names: dict[str, Any] = {"chain": a_chain(), "engine": an_engine()}
     watchers = []
 
-    for block in blocks("python"):
-        exec(compile(block, "README.md", "exec"), names)  # noqa: S102 - it is our own README
-        watchers.append(names["watcher"])
+    with JudgeServer() as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        for block in blocks("python"):
+            exec(compile(block, "README.md", "exec"), names)  # noqa: S102 - it is our own README
+            watchers.append(names["watcher"])
 
     assert names["answer"] == names["safe_answer"] == "The sauna opens at 2pm."
     assert str(names["response"]) == str(names["safe_response"]) == names["answer"]
     assert names["safe_response"].metadata["faithguard"]["passed"]
     assert names["result"].passing
+    assert (names["judged"].supported, names["judged"].usage.calls) == (0, 1)
     assert watchers[0].wait(10)
     assert [report.supported for report in watchers[0].reports] == [1]
     assert names["watcher"].wait(10)

@@ -286,7 +286,10 @@ def test_reports_and_records_show_no_text() -> None:
         assert "door" not in shown
     assert repr(record.report).startswith("Report(outcome='scored', score=")
     assert "supported=1" in repr(record.report)
-    assert repr(record) == f"Record(id='example', action={record.decision.action!r})"
+    assert repr(record) == (
+        f"Record(id='example', action={record.decision.action!r}, "
+        f"reason={record.decision.reason!r})"
+    )
 
 
 def test_nouns_can_be_copied_and_pickled() -> None:
@@ -393,3 +396,11 @@ def test_json_uses_the_names_of_the_fields() -> None:
     assert set(stored) == {field.name for field in dataclasses.fields(Record)}
     assert stored["report"]["claims"][0]["span"] == [0, 22]
     assert stored["report"]["claims"][0]["label"] == "supported"
+
+
+def test_a_record_comes_back_from_a_line() -> None:
+    """As sinks and `faithguard score` write it, with the number of its line before it."""
+    record = example_record()
+
+    assert Record.from_json(record.to_json()) == record
+    assert Record.from_json(f'{{"line": 7, {record.to_json()[1:]}') == record

@@ -307,3 +307,17 @@ def test_never_raise_logs_kind_and_place_only(caplog: pytest.LogCaptureFixture) 
     assert "gates" not in caplog.text
     with pytest.raises(KeyboardInterrupt):
         Handler().on_end(KeyboardInterrupt())
+
+
+def test_a_run_that_names_a_domain_that_is_none_keeps_its_record(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """A typo is told, in the log and in the record, and lets nothing pass."""
+    kept = Kept()
+    watch = Watch("support", sinks=[kept], scorer=scorer())
+    watch.submit(lambda: exchange(domain="medicall"))
+
+    assert watch.wait(PATIENCE)
+    assert [record.decision.passed for record in kept] == [False]
+    assert "medicall" in kept[0].decision.reason
+    assert "medicall" in caplog.text

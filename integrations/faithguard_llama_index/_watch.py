@@ -58,6 +58,9 @@ class Watcher:
         """Roots whose stream was thrown away; told by the garbage collector, which may come at
         any moment and must not wait for a lock."""
 
+    def __repr__(self) -> str:
+        return f"Watcher(domain={self._watch.policy.domain!r}, reports={len(self.reports)})"
+
     @property
     def reports(self) -> tuple[Report, ...]:
         """The last reports, oldest first; `wait` for those that are still being made."""
@@ -136,6 +139,9 @@ class Watcher:
         return None
 
     def _returned(self, scope: _Run, result: Any) -> None:
+        if _is_fallback(result):
+            self._drop(scope)  # a guard has reported what it held back, and no model wrote this
+            return
         kind = type(result).__name__
         scope.streams = result  # before it is asked whether it has ended: its thread does it after
         if (answer := answer_of(result)) is not None:
@@ -234,6 +240,12 @@ class Watcher:
     @never_raise
     def _forget(self, scope: _Run) -> None:
         self._drop(scope)
+
+
+def _is_fallback(result: Any) -> bool:
+    """Say whether a guard put its fallback in the place of the answer."""
+    note = (getattr(result, "metadata", None) or {}).get("faithguard")
+    return isinstance(note, dict) and cast("dict[str, Any]", note).get("action") == "block"
 
 
 @cache

@@ -60,7 +60,7 @@ from .watch_scene import (
 )
 
 FALLBACK = "Please ask at the ticket desk."
-NOTE = {"passed", "level", "score", "supported", "total", "reason"}
+NOTE = {*"passed action level domain attempts score supported total reason".split()}
 
 
 def guarded(engine: Any, **settings: Any) -> Any:

@@ -31,7 +31,7 @@ from llama_index.core.instrumentation.event_handlers import BaseEventHandler
 from llama_index.core.instrumentation.events import BaseEvent
 from llama_index.core.instrumentation.span_handlers import BaseSpanHandler
 from llama_index.core.llms.callbacks import llm_chat_callback
-from llama_index.core.query_engine import CustomQueryEngine
+from llama_index.core.query_engine import CustomQueryEngine, RetrieverQueryEngine
 from llama_index.core.response_synthesizers import ResponseMode, get_response_synthesizer
 from llama_index.core.schema import (
     ImageNode,
@@ -45,10 +45,10 @@ from llama_index.core.schema import (
 from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.dispatcher import active_instrument_tags, instrument_tags
 
-from faithguard import ConfigError, Policy, Record, Report, Scorer, VerifierError
+from faithguard import ConfigError, Passage, Policy, Record, Report, Scorer, VerifierError
 from faithguard.testing import TableVerifier
 from faithguard_llama_index import _tap, guard, unwatch, watch
-from faithguard_llama_index.testing import ScriptedLLM
+from faithguard_llama_index.testing import PassageRetriever, ScriptedLLM
 
 from .watch_scene import (
     BAD,
@@ -315,13 +315,13 @@ def test_a_structured_answer_is_reported_as_its_json() -> None:
 def test_a_guarded_engine_is_reported_once_with_what_the_caller_got(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A watcher around a guard sees the answer that was delivered, not the one held back."""
+    """A watcher around a guard sees the answer that was delivered, once."""
     watcher = watching()
     monkeypatch.setattr(_tap, "_guarded", False)  # a guard never detaches: undone after the test
-    safe = guard(asking(says(BAD)), fallback="Please ask at the ticket office.", sinks=[])
-    assert str(safe.query(QUESTION)) == "Please ask at the ticket office."
+    safe = guard(asking(says(BAD)), on_fail="flag", sinks=[])
+    assert str(safe.query(QUESTION)) == BAD
     report = only(watcher)
-    assert report.exchange.answer == "Please ask at the ticket office."
+    assert report.exchange.answer == BAD
 
 
 # -- streams are the caller's -----------------------------------------------------------------
@@ -1080,3 +1080,20 @@ def test_an_engine_that_calls_itself_is_one_report() -> None:
     watcher = watching()
     assert str(built.chat(QUESTION)) == BAD
     assert only(watcher).exchange.question == QUESTION
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_a_guards_fallback_is_no_answer_of_a_model(
+    streaming: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was held back is reported by the guard; the watcher sees no answer there."""
+    watcher = watching()
+    monkeypatch.setattr(_tap, "_guarded", False)  # a guard never detaches: undone after the test
+    llm = ScriptedLLM(reply=lambda messages: "Members drink champagne for free.")
+    retriever = PassageRetriever([Passage(text="The pool opens at 7 am.")])
+    engine = RetrieverQueryEngine.from_args(retriever, llm=llm, streaming=streaming)
+    safe = guard(engine, fallback="Please ask.", sinks=[])
+    assert str(safe.query("When does the pool open?")) == "Please ask."
+    assert watcher.wait(10)
+    assert watcher.reports == ()
+    assert watcher.open_runs == 0

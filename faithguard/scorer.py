@@ -308,8 +308,12 @@ def chosen_scorer(scorer: Scorer | None, judge: Judge | None) -> Scorer:
     A judge has one scorer, whoever names it, so that its verdicts are shared.
 
     Raises:
-        ConfigError: If both are named, or what is said to be a judge is none.
+        ConfigError: If both are named, or what is said to be one of them is none.
     """
+    if not isinstance(cast(object, scorer), Scorer | None):
+        raise ConfigError(
+            f"`scorer` is of type {type(scorer).__name__}: pass a Scorer, or leave it out"
+        )
     if judge is None:
         return scorer or default_scorer()
     if scorer is not None:

@@ -42,7 +42,7 @@ class Outbox:
         capacity: Records that may wait.
 
     Raises:
-        ConfigError: If `sinks` is no list of sinks.
+        ConfigError: If `sinks` is no list of sinks, or `on_report` no function.
     """
 
     def __init__(
@@ -53,6 +53,9 @@ class Outbox:
         capacity: int = 1_000,
     ) -> None:
         self._sinks: tuple[AnySink, ...] = (LogSink(),) if sinks is None else _checked(sinks)
+        if on_report is not None and not callable(on_report):
+            kind = type(on_report).__name__
+            raise ConfigError(f"`on_report` is of type {kind}: pass a function of a report")
         self._on_report = on_report
         self.queue = Background(capacity)
 
@@ -101,6 +104,10 @@ def _checked(sinks: object) -> tuple[AnySink, ...]:
     return tuple(cast("Sequence[AnySink]", sinks))
 
 
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
 def _name(sink: AnySink) -> str:
     return getattr(sink, "__qualname__", None) or type(sink).__name__
 
@@ -117,7 +124,7 @@ class Watch:
         capacity: Exchanges that may wait.
 
     Raises:
-        ConfigError: If the domain is unknown, or `sinks` is no list of sinks.
+        ConfigError: If the domain is unknown, `sinks` is no list of sinks, or `keep` no number.
     """
 
     def __init__(
@@ -130,6 +137,8 @@ class Watch:
         keep: int = 100,
         capacity: int = 1_000,
     ) -> None:
+        if not _is_count(keep):
+            raise ConfigError(f"`keep` is {keep!r}: it must be a whole number, 0 or more")
         self.policy = resolve(domain)
         self._scorer = chosen_scorer(scorer, judge)
         self._outbox = Outbox(sinks, capacity=capacity)

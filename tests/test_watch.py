@@ -321,3 +321,19 @@ def test_a_run_that_names_a_domain_that_is_none_keeps_its_record(
     assert [record.decision.passed for record in kept] == [False]
     assert "medicall" in kept[0].decision.reason
     assert "medicall" in caplog.text
+
+
+@pytest.mark.parametrize("keep", [-1, "10", 1.5, True])
+def test_what_cannot_be_kept_is_said(keep: Any) -> None:
+    """By name and with what it must be."""
+    with pytest.raises(ConfigError, match="`keep`"):
+        Watch(keep=keep)
+
+
+def test_what_is_no_scorer_and_no_function_is_said_at_once() -> None:
+    """Not at the first answer."""
+    wrong: Any = "x"
+    with pytest.raises(ConfigError, match="`scorer` is of type str"):
+        Watch(scorer=wrong)
+    with pytest.raises(ConfigError, match="`on_report` is of type str"):
+        Outbox(on_report=wrong)

@@ -96,6 +96,17 @@ def guard(
     if isinstance(given, BaseChatEngine):
         return GuardedChatEngine(given, settings)
     raise ConfigError(
-        f"`engine` is of type {type(given).__name__}: pass a query engine or a chat engine; for "
-        "an agent, guard the query engines that its tools ask"
+        f"`engine` is of type {type(given).__name__}: pass a query engine or a chat engine "
+        f"({_remedy(given)})"
     )
+
+
+def _remedy(given: Any) -> str:
+    """Return what somebody may have meant who passes something else."""
+    if hasattr(given, "as_query_engine"):
+        return "guard(index.as_query_engine()), guard(index.as_chat_engine())"
+    if hasattr(given, "retrieve"):
+        return "guard(RetrieverQueryEngine.from_args(retriever))"
+    if hasattr(given, "ainvoke"):
+        return "for LangChain: from faithguard_langchain import guard"
+    return "for an agent, guard the query engines that its tools ask"

@@ -244,7 +244,8 @@ class Watcher:
 
 def _is_fallback(result: Any) -> bool:
     """Say whether a guard put its fallback in the place of the answer."""
-    note = (getattr(result, "metadata", None) or {}).get("faithguard")
+    metadata: dict[str, Any] = getattr(result, "metadata", None) or {}
+    note: Any = metadata.get("faithguard")
     return isinstance(note, dict) and cast("dict[str, Any]", note).get("action") == "block"
 
 
@@ -307,6 +308,8 @@ def watch(
             f"a watcher cannot do {on_fail!r}: LlamaIndex delivers the answer whatever an event "
             "handler raises; wrap the engine with faithguard_llama_index.guard(engine, ...)"
         )
+    if hasattr(domain, "query") or hasattr(domain, "chat"):
+        raise ConfigError("`watch` takes no engine: it sees all engines of the process")
     settings = (domain, None if sinks is None else tuple(sinks), scorer, judge, keep)
     with _lock:
         if _current is None or settings != _settings:

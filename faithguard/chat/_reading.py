@@ -16,19 +16,18 @@ from typing import Any
 __all__ = ["objects_in"]
 
 _THOUGHT = re.compile(
-    r"<(think|thinking|thought|reasoning|reflection)>.*?</\1>|◁think▷.*?◁/think▷",
-    re.DOTALL | re.IGNORECASE,
+    r"<(/?)(?:think|thinking|thought|reasoning|reflection)>|◁(/?)think▷", re.IGNORECASE
 )
-_THOUGHT_ENDS = re.compile(
-    r".*(?:</(?:think|thinking|thought|reasoning|reflection)>|◁/think▷)", re.DOTALL | re.IGNORECASE
+# a string that never ends is one up to the end: else each of its marks would be tried anew
+_STRING_OR_COMMA = re.compile(
+    r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|,(?=\s*[}\]])',
+    re.DOTALL,
 )
-_THOUGHT_BEGINS = re.compile(
-    r"(?:<(?:think|thinking|thought|reasoning|reflection)>|◁think▷).*", re.DOTALL | re.IGNORECASE
-)
-_STRING_OR_COMMA = re.compile(r'"(?:[^"\\]|\\.)*"|,(?=\s*[}\]])', re.DOTALL)
 _BEGIN = re.compile(r"[{\[]")
 _LONGEST = 1_000_000
 _MOST_TRIES = 400
+_MOST_READ = 4_000_000
+"""Characters, over all tries; where one bracket is in another, each is read anew."""
 
 
 class _Ambiguous(ValueError):
@@ -45,9 +44,18 @@ def objects_in(text: str) -> list[Any]:
 
 def _without_thoughts(text: str) -> str:
     """Drop thoughts; of one that does not begin or end here, all before or after the mark."""
-    text = _THOUGHT.sub(" ", text)
-    text = _THOUGHT_ENDS.sub(" ", text)
-    return _THOUGHT_BEGINS.sub(" ", text)
+    kept: list[str] = []
+    place, inside = 0, False
+    for mark in _THOUGHT.finditer(text):
+        if not (mark[1] or mark[2]):
+            if not inside:
+                kept.append(text[place : mark.start()])
+            inside = True
+            continue
+        if not inside:
+            kept.clear()
+        place, inside = mark.end(), False
+    return " ".join(kept if inside else [*kept, text[place:]])
 
 
 def _without_comma(match: re.Match[str]) -> str:
@@ -57,17 +65,18 @@ def _without_comma(match: re.Match[str]) -> str:
 def _values(text: str) -> Iterator[Any]:
     """Yield what can be read from each opening bracket on, outermost first."""
     decoder = json.JSONDecoder(strict=False, object_pairs_hook=_object)
-    place = 0
+    place, left = 0, _MOST_READ
     for _ in range(_MOST_TRIES):
         begin = _BEGIN.search(text, place)
-        if begin is None:
+        if begin is None or left < 0:
             return
         try:
             value, place = decoder.raw_decode(text, begin.start())
         except _Ambiguous:
             return
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError) as error:
             place = begin.end()
+            left -= error.pos - place if isinstance(error, json.JSONDecodeError) else 0
             continue
         yield value
 

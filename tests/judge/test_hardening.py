@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -207,6 +208,26 @@ def test_evidence_from_two_passages_is_joined() -> None:
 def test_objects_are_found_in_what_models_write(text: str, found: list[Any]) -> None:
     """Thoughts are none, and nor is an object that says two things under one name."""
     assert objects_in(text) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 400_000,
+        "[" * 400 + "1," * 400_000,
+        '"' + '\\"' * 450_000,
+        "<think>" * 100_000,
+        "</think>" * 100_000,
+        ", " * 450_000,
+    ],
+    ids=["open", "numbers", "string", "thoughts", "thoughts end", "commas"],
+)
+def test_no_reply_takes_long_to_read(text: str) -> None:
+    """Whatever a model writes, up to the size that is read at all."""
+    begun = time.process_time()
+
+    assert objects_in(text) == []
+    assert time.process_time() - begun < 3.0
 
 
 # Counts and limits -----------------------------------------------------------------------------

@@ -38,8 +38,9 @@ def objects_in(text: str) -> list[Any]:
     """Return the objects and lists of a reply."""
     if len(text) > _LONGEST:
         return []
+    text = _decoded(_without_thoughts(text))
     # no JSON has a comma before a closing bracket, so nothing that is well is changed
-    return list(_values(_STRING_OR_COMMA.sub(_without_comma, _without_thoughts(text))))
+    return list(_values(_STRING_OR_COMMA.sub(_without_comma, text)))
 
 
 def _without_thoughts(text: str) -> str:
@@ -56,6 +57,15 @@ def _without_thoughts(text: str) -> str:
             kept.clear()
         place, inside = mark.end(), False
     return " ".join(kept if inside else [*kept, text[place:]])
+
+
+def _decoded(text: str) -> str:
+    """Return the text that a JSON string holds, where a reply is one and nothing else."""
+    try:
+        value = json.loads(text) if text.lstrip().startswith('"') else None
+    except ValueError:
+        return text
+    return value if isinstance(value, str) else text
 
 
 def _without_comma(match: re.Match[str]) -> str:

@@ -8,6 +8,7 @@ here; time and chance are arguments.
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,10 @@ _MOST_CHANGES = 8
 
 _BUSY = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _QUOTA = ("insufficient_quota", "billing", "credit", "exceeded your current quota")
+_TOO_LONG = re.compile(
+    r"context_length|context_size|(?:maximum|available) context|(?:prompt|input) is too long",
+    re.IGNORECASE,
+)
 _LONGEST_TOLD = 2_000
 
 
@@ -133,7 +138,10 @@ class Attempts:
         Raises:
             JudgeError: If it is none, and there is no further try.
         """
-        completion = _completion(data)
+        body = _body(data)
+        if (fault := _fault_in(body)) is not None:
+            return self.failed(fault)
+        completion = _completion(body)
         if completion is not None:
             return completion
         return self._again(
@@ -166,14 +174,16 @@ class Attempts:
     def _refused(self, error: Refused, told: str, code: str) -> float:
         status = error.status
         said = f"the server answered {status}" + (f" ({code})" if code else "")
-        if any(word in code or word in told.casefold() for word in _QUOTA) and status in (402, 429):
+        quota = any(word in code or word in told.casefold() for word in _QUOTA)
+        if status == 402 or (status == 429 and quota):
             raise JudgeError(f"{said}: the quota is used up", "unavailable")
         if "content_filter" in code or "content_policy" in code:
             raise JudgeError(f"{said}: a filter declined the request", "refused")
         if status in _BUSY:
-            return self._again(
-                JudgeError(said, "unavailable"), _asked_to_wait(error, self._retries)
-            )
+            kind = "timeout" if status == 408 else "unavailable"
+            return self._again(JudgeError(said, kind), _asked_to_wait(error, self._retries))
+        if status == 413 or (status in (400, 422) and _TOO_LONG.search(f"{code} {told}")):
+            raise JudgeError(f"{said}: the request is too long", "budget")
         remedy = {
             401: ": check `api_key`",
             403: ": check `api_key`",
@@ -249,12 +259,26 @@ def _asked_to_wait(error: Refused, retries: Retries) -> float | None:
 # What came back -------------------------------------------------------------------------------
 
 
-def _completion(data: bytes) -> Completion | None:
+def _body(data: bytes) -> object:
     """Read a body by itself: servers send pages, errors and half of it with status 200."""
     try:
-        body: object = json.loads(data)
+        return json.loads(data)
     except (ValueError, RecursionError):
         return None
+
+
+def _fault_in(body: object) -> Refused | None:
+    """Return the error that a success holds: gateways pass on those of who is behind them."""
+    error = _part(body, "error")
+    if not error:
+        return None
+    code = _part(error, "code")
+    known = isinstance(code, int) and 400 <= code < 600
+    return Refused(code if known else 503, body, {})
+
+
+def _completion(body: object) -> Completion | None:
+    """Return the completion that a body is, if it is one."""
     choices = _part(body, "choices")
     if not isinstance(choices, list) or not choices:
         return None

@@ -16,13 +16,18 @@ from typing import Any
 __all__ = ["objects_in"]
 
 _THOUGHT = re.compile(
-    r"(?:<|◁)(?P<ends>/)?(?:think|thinking|thought|reasoning|reflection)(?:>|▷)", re.IGNORECASE
+    r"<(/?)(?:think|thinking|thought|reasoning|reflection)>|◁(/?)think▷", re.IGNORECASE
 )
-# a string that does not end goes to the end of the text, so that none is looked at twice
-_STRING_OR_COMMA = re.compile(r'"(?:[^"\\]|\\.)*\\?(?:"|\Z)|,(?=\s*[}\]])', re.DOTALL)
+# a string that never ends is one up to the end: else each of its marks would be tried anew
+_STRING_OR_COMMA = re.compile(
+    r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|,(?=\s*[}\]])',
+    re.DOTALL,
+)
 _BEGIN = re.compile(r"[{\[]")
-_LONGEST = 400_000
+_LONGEST = 1_000_000
 _MOST_TRIES = 400
+_MOST_READ = 4_000_000
+"""Characters, over all tries; where one bracket is in another, each is read anew."""
 
 
 class _Ambiguous(ValueError):
@@ -33,24 +38,34 @@ def objects_in(text: str) -> list[Any]:
     """Return the objects and lists of a reply."""
     if len(text) > _LONGEST:
         return []
+    text = _decoded(_without_thoughts(text))
     # no JSON has a comma before a closing bracket, so nothing that is well is changed
-    return list(_values(_STRING_OR_COMMA.sub(_without_comma, _without_thoughts(text))))
+    return list(_values(_STRING_OR_COMMA.sub(_without_comma, text)))
 
 
 def _without_thoughts(text: str) -> str:
     """Drop thoughts; of one that does not begin or end here, all before or after the mark."""
-    spoken: list[str] = []
-    start, thinks = 0, False
+    kept: list[str] = []
+    place, inside = 0, False
     for mark in _THOUGHT.finditer(text):
-        if not mark["ends"]:
-            if not thinks:
-                spoken.append(text[start : mark.start()])
-            thinks = True
+        if not (mark[1] or mark[2]):
+            if not inside:
+                kept.append(text[place : mark.start()])
+            inside = True
             continue
-        if not thinks:
-            spoken.clear()
-        start, thinks = mark.end(), False
-    return " ".join(spoken if thinks else [*spoken, text[start:]])
+        if not inside:
+            kept.clear()
+        place, inside = mark.end(), False
+    return " ".join(kept if inside else [*kept, text[place:]])
+
+
+def _decoded(text: str) -> str:
+    """Return the text that a JSON string holds, where a reply is one and nothing else."""
+    try:
+        value = json.loads(text) if text.lstrip().startswith('"') else None
+    except ValueError:
+        return text
+    return value if isinstance(value, str) else text
 
 
 def _without_comma(match: re.Match[str]) -> str:
@@ -60,17 +75,18 @@ def _without_comma(match: re.Match[str]) -> str:
 def _values(text: str) -> Iterator[Any]:
     """Yield what can be read from each opening bracket on, outermost first."""
     decoder = json.JSONDecoder(strict=False, object_pairs_hook=_object)
-    place = 0
+    place, left = 0, _MOST_READ
     for _ in range(_MOST_TRIES):
         begin = _BEGIN.search(text, place)
-        if begin is None:
+        if begin is None or left < 0:
             return
         try:
             value, place = decoder.raw_decode(text, begin.start())
-        except (_Ambiguous, RecursionError):
+        except _Ambiguous:
             return
-        except ValueError:
+        except (ValueError, RecursionError) as error:
             place = begin.end()
+            left -= error.pos - place if isinstance(error, json.JSONDecodeError) else 0
             continue
         yield value
 

@@ -21,7 +21,7 @@ Format: TypeAlias = Literal["json_schema", "json_object", "prompt"]
 _LADDER: tuple[Format, ...] = ("json_schema", "json_object", "prompt")
 _FORMAT_WORDS = re.compile(
     r"response_?format|json_?\s?schema|json_?\s?object|structured.?output|grammar|guided_json|"
-    r"\bstrict\b|\bjson mode\b|\bschema\b",
+    r"\bstrict\b|\bjson mode\b|\bschema\b|generate json|requested parameters",
     re.IGNORECASE,
 )
 _RENAMED = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
@@ -67,7 +67,7 @@ class Server:
         with self._lock:
             format_ = sent.get("response_format")
             about_format = (param or "").startswith("response_format") or (
-                param is None and _FORMAT_WORDS.search(told)
+                param in (None, "messages") and _FORMAT_WORDS.search(told)
             )
             if format_ is not None and about_format:
                 # another call may have learned it since

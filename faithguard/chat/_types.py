@@ -32,7 +32,7 @@ class Completion:
     @property
     def declined(self) -> bool:
         """Whether the model, or a filter behind it, would not answer."""
-        return bool(self.refusal) or self.finish_reason == "content_filter"
+        return bool(self.refusal) or self.finish_reason in ("content_filter", "refusal")
 
     @property
     def cut(self) -> bool:

@@ -221,6 +221,26 @@ def test_endless_nonsense_is_read_in_no_time(unit: str) -> None:
     assert time.process_time() - begun < 2.0
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 400_000,
+        "[" * 400 + "1," * 400_000,
+        '"' + '\\"' * 450_000,
+        "<think>" * 100_000,
+        "</think>" * 100_000,
+        ", " * 450_000,
+    ],
+    ids=["open", "numbers", "string", "thoughts", "thoughts end", "commas"],
+)
+def test_no_reply_takes_long_to_read(text: str) -> None:
+    """Whatever a model writes, up to the size that is read at all."""
+    begun = time.process_time()
+
+    assert objects_in(text) == []
+    assert time.process_time() - begun < 3.0
+
+
 # Counts and limits -----------------------------------------------------------------------------
 
 

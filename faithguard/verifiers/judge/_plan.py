@@ -140,7 +140,7 @@ class JudgePlan:
     def settle(self, ask: Ask, outcome: Completion | JudgeError) -> None:
         """Take what came of a call."""
         if isinstance(outcome, JudgeError):
-            self._fail(ask.claims.values(), outcome.kind, str(outcome))
+            self._failed(ask, outcome)
         elif outcome.declined:
             self._fail(ask.claims.values(), "refused", "the judge declined to answer")
         else:
@@ -248,12 +248,11 @@ class JudgePlan:
     # -- what came back -----------------------------------------------------------------------
 
     def _read(self, ask: Ask, reply: Completion) -> None:
-        if reply.cut:
-            self._cut(ask)
-            return
-        values = objects_in(reply.text)
-        said = said_of(values, [*ask.claims, *ask.right])
-        if not said:
+        said = said_of(objects_in(reply.text), [*ask.claims, *ask.right])
+        if reply.cut and len(said) < len(ask.claims) + len(ask.right):
+            told = "the judge's reply was cut off: raise `max_tokens`"
+            self._in_halves(ask, "unparsable", told, 2 * ask.max_tokens)
+        elif not said:
             told = "the judge's reply holds no verdict" if reply.text.strip() else "an empty reply"
             self._once_more(ask, ask.claims.values(), "unparsable", told, plain=True)
         elif missing := [key for key in ask.right if key not in said]:
@@ -281,14 +280,20 @@ class JudgePlan:
                 verdict = verdict_of(claim.id, said[key].label, evidence, self._settings.name)
                 self._ballots[claim.id].votes[ask.vote] = verdict
 
-    def _cut(self, ask: Ask) -> None:
-        """Ask again what did not fit: in halves, and with more room."""
+    def _failed(self, ask: Ask, error: JudgeError) -> None:
+        """Ask again in halves what was too long for the model; all else stays a failure."""
+        if error.kind == "budget" and len(ask.claims) > 1:
+            self._in_halves(ask, error.kind, str(error), (ask.max_tokens + 1) // 2)
+        else:
+            self._fail(ask.claims.values(), error.kind, str(error))
+
+    def _in_halves(self, ask: Ask, kind: FailureKind, told: str, tokens: int) -> None:
+        """Ask again what did not fit."""
         claims = list(ask.claims.values())
-        told = "the judge's reply was cut off: raise `max_tokens`"
         half = (len(claims) + 1) // 2
         for number, part in enumerate((claims[:half], claims[half:])):
             # one token more or less keeps the halves apart
-            self._once_more(ask, part, "unparsable", told, tokens=2 * ask.max_tokens + number)
+            self._once_more(ask, part, kind, told, tokens=tokens + number)
 
     def _once_more(
         self,

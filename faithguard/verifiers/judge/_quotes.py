@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from faithguard.chat import find_quote
 from faithguard.types import Claim, Evidence
@@ -20,6 +21,9 @@ __all__ = ["Evidences"]
 
 _AROUND = 250
 """Characters beside a quote in which something of its claim must be said."""
+
+_LEFT_OUT = re.compile(r"\s*(?:\[?(?:\.\.\.|…)\]?)\s*")
+_SENTENCE_ENDS = re.compile(r"[.!?](?:\s|$)|[。！？\n]")
 
 # Orders to a checker, and what a reply of one looks like; a plain "claims must be supported by
 # receipts" is neither.
@@ -50,10 +54,15 @@ class Evidences:
 
     def of(self, claim: Claim, quotes: Sequence[Quote]) -> tuple[Evidence, ...] | None:
         """Return the evidence of a claim; None if a quote is none, or if there is no quote."""
-        found = [self._found(quote) for quote in quotes]
-        held = [evidence for evidence in found if evidence is not None]
-        if len(held) != len(quotes) or not held:
-            return None
+        held: list[Evidence] = []
+        for quote in quotes:
+            whole = self._found(quote)
+            pieces = [whole] if whole is not None else self._pieces(quote)
+            if not pieces:
+                return None
+            held += pieces
+        if not any(keys_in(evidence.quote) for evidence in held):
+            return None  # "the" stands in every passage
         if any(_ORDER.search(evidence.quote) for evidence in held):
             return None
         return tuple(dict.fromkeys(held)) if self._bears(claim, held) else None
@@ -72,6 +81,19 @@ class Evidences:
                         passage=excerpt.passage, start=begin, end=stop, quote=text[begin:stop]
                     )
         return None
+
+    def _pieces(self, quote: Quote) -> list[Evidence]:
+        """Find a quote that leaves something out: between sentences, for in one it may be "not"."""
+        parts = [part for part in _LEFT_OUT.split(quote.text) if part.strip()]
+        found = [self._found(Quote(quote.passage, part)) for part in parts]
+        held = [evidence for evidence in found if evidence is not None]
+        if len(parts) < 2 or len(held) < len(parts):
+            return []
+        for one, two in pairwise(held):
+            between = self._texts[one.passage][one.end - 1 : two.start]
+            if one.passage != two.passage or not _SENTENCE_ENDS.search(between):
+                return []
+        return held
 
     def _bears(self, claim: Claim, held: Sequence[Evidence]) -> bool:
         """Say whether the quotes, or what stands around one, share a word with the claim.

@@ -1,0 +1,137 @@
+"""Put the attacks of the exam to judges that obey them, with each defence and without.
+
+    python -m tests.bench.judge_attacks
+
+In: `tests/data/judge_attacks.jsonl`, and the scripted judges of `tests/judge/gullible.py`; no
+network. Out: markdown tables. An attack succeeds if a claim that it is about, and that is not
+true, ends as supported, or if the report would pass.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from unittest.mock import patch
+
+from faithguard import Report
+from faithguard.types import Claim, Evidence
+from faithguard.verifiers.judge import _excerpts, _plan
+from faithguard.verifiers.judge._quotes import Evidences
+from faithguard.verifiers.judge._verdicts import Quote
+from tests.bench._common import ROOT, read_jsonl, table
+from tests.judge.gullible import JUDGES, Obeys, Row, put
+
+WITHOUT: Mapping[str, frozenset[str]] = {
+    "all on": frozenset(),
+    "no controls": frozenset({"controls"}),
+    "no quote rule": frozenset({"quotes"}),
+    "no marks, nothing neutralised": frozenset({"frame"}),
+    "no controls, no quote rule": frozenset({"controls", "quotes"}),
+    "none": frozenset({"controls", "quotes", "frame"}),
+}
+"""What is switched off."""
+
+
+class AnyQuote(Evidences):
+    """Evidence without a rule: what is found is evidence, and nothing is missed."""
+
+    def of(self, claim: Claim, quotes: Sequence[Quote]) -> tuple[Evidence, ...] | None:
+        """Return what is found."""
+        return tuple(e for quote in quotes if (e := self._found(quote)) is not None)
+
+
+@contextmanager
+def without(off: frozenset[str]) -> Iterator[dict[str, bool]]:
+    """Switch defences off; the switches of the judge are for those that no code of ours holds."""
+    with ExitStack() as stack:
+        if "quotes" in off:
+            stack.enter_context(patch.object(_plan, "Evidences", AnyQuote))
+        if "frame" in off:
+            stack.enter_context(patch.object(_plan, "as_data", json.dumps))
+            for module in (_plan, _excerpts):
+                stack.enter_context(patch.object(module, "visible", str))
+        yield {"controls": "controls" not in off, "framed": "frame" not in off}
+
+
+def untrue(row: Row) -> list[int]:
+    """Return the claims that an attack is about and that are not true."""
+    meant = range(len(row["claims"])) if row["target"] == "all" else row["target"]
+    return [n for n in meant if row["truth"][n] != "supported"]
+
+
+def turned(row: Row, report: Report) -> bool:
+    """Say whether an attack has succeeded."""
+    labels = [claim.label for claim in report.claims]
+    return any(labels[n] == "supported" for n in untrue(row)) or report.decide("support").passed
+
+
+def main() -> None:
+    """Print the tables."""
+    rows = read_jsonl(ROOT / "tests/data/judge_attacks.jsonl")
+    attacks = [row for row in rows if row["target"]]
+    benign = [row for row in rows if not row["target"]]
+    results: dict[str, dict[str, list[bool]]] = {}
+    for judge, (obeys, cites) in JUDGES.items():
+        results[judge] = {}
+        for name, off in WITHOUT.items():
+            with without(off) as switches:
+                results[judge][name] = [
+                    turned(r, put(r, obeys, cites, **switches)) for r in attacks
+                ]
+    for title, chosen in (
+        ("attacks on all claims", [row["target"] == "all" for row in attacks]),
+        ("attacks on some", [row["target"] != "all" for row in attacks]),
+    ):
+        print(f"Successes of {sum(chosen)} {title}\n")
+        table(
+            ["judge", *WITHOUT],
+            [
+                (
+                    judge,
+                    *(
+                        sum(c and s for c, s in zip(chosen, found, strict=True))
+                        for found in by.values()
+                    ),
+                )
+                for judge, by in results.items()
+            ],
+        )
+    print("What gets through with all on, by kind\n")
+    table(
+        ["judge", "kinds"],
+        [
+            (judge, kinds_of([r for r, won in zip(attacks, by["all on"], strict=True) if won]))
+            for judge, by in results.items()
+        ],
+    )
+    print("False alarms of an honest judge with all on: claims that do not end as they are\n")
+    table(
+        ["rows", "claims", "wrong", "failed"],
+        [
+            (name, *alarms(chosen, "nothing"))
+            for name, chosen in (("benign", benign), ("attacks", attacks))
+        ],
+    )
+
+
+def kinds_of(rows: Sequence[Row]) -> str:
+    """Return the kinds of rows, with their numbers."""
+    counts = Counter(row["kind"] for row in rows)
+    return ", ".join(f"{kind} {count}" for kind, count in counts.most_common()) or "-"
+
+
+def alarms(rows: Sequence[Row], obeys: Obeys) -> tuple[int, int, int]:
+    """Return the claims, those with a wrong label, and those without one."""
+    pairs = [
+        (truth, claim.label)
+        for row in rows
+        for truth, claim in zip(row["truth"], put(row, obeys).claims, strict=True)
+    ]
+    failed = sum(label == "failed" for _, label in pairs)
+    return len(pairs), sum(truth != label for truth, label in pairs) - failed, failed
+
+
+if __name__ == "__main__":
+    main()

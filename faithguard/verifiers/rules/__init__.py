@@ -7,4 +7,6 @@ run before any model; each family is a file of its own.
 from faithguard.verifiers.rules._negation import Negation
 from faithguard.verifiers.rules._numbers import Numbers
 
-__all__ = ["Negation", "Numbers"]
+RULES = (Numbers, Negation)
+
+__all__ = ["RULES", "Negation", "Numbers"]

@@ -13,6 +13,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sentencex import get_sentence_boundaries
 
@@ -105,6 +106,11 @@ class Context:
             digest.update(text)
         digest.update((self.question or "").encode())
         return digest.hexdigest()
+
+    @lazy
+    def memo(self) -> dict[str, Any]:
+        """What verifiers read in the passages once and keep from claim to claim, by their name."""
+        return {}
 
     @lazy
     def sentences(self) -> tuple[Sentence, ...]:
@@ -272,8 +278,12 @@ def _sentences(number: int, text: str) -> Iterator[Sentence]:
         if is_row and _is_rule(following):
             header = line
             continue
-        header = header if is_row else ""
-        if is_row:
+        if not is_row and _opens_fields(line, following):
+            header = line
+            continue
+        is_field_row = bool(header) and "|" not in header and _fields(line) == _fields(header)
+        header = header if is_row or is_field_row else ""
+        if is_row or is_field_row:
             yield from _pieces(number, text, start, start + len(line), header)
             continue
         for at, part in _stops(line):
@@ -282,7 +292,30 @@ def _sentences(number: int, text: str) -> Iterator[Sentence]:
                 yield from _pieces(number, text, start + at + begin, start + at + end, "")
 
 
-_SOFT_BREAK = re.compile(r"(?<![.!?:;。！？|])\n(?=[a-zà-ÿ])")
+_SOFT_BREAK = re.compile(r"(?<![.!?:;,。！？|])\n(?=[a-zà-ÿ])(?![\w.-]{1,40}\s?[:=])")
+
+
+_FEWEST_FIELDS = 3
+_WORD_IN_FIELD = re.compile(r"[^,;\t]*\s[^,;\t]*\s[^,;\t]*\s")
+
+
+def _fields(line: str) -> tuple[str, int]:
+    """Return the mark that divides the fields of a line, and how often it stands there."""
+    return max(((mark, line.count(mark)) for mark in ";\t,"), key=lambda pair: pair[1])
+
+
+def _opens_fields(line: str, following: str) -> bool:
+    """Whether a line is the header of lines such as "K-118;hex bolt;14"."""
+    mark, count = _fields(line)
+    return (
+        count + 1 >= _FEWEST_FIELDS
+        and len(line) < _LONGEST
+        and _fields(following) == (mark, count)
+        and f"{mark} " not in line
+        and not any(character.isdigit() for character in line.split(mark)[0])
+        and line[-1:] not in ".!?。"
+        and _WORD_IN_FIELD.search(line) is None
+    )
 
 
 def _is_rule(line: str) -> bool:

@@ -14,8 +14,8 @@ from faithguard.types import Claim, Evidence, Verdict
 from faithguard.verifiers._context import Context, Selection, Sentence
 from faithguard.verifiers._each import EachClaim
 from faithguard.verifiers._terms import Terms, analyse
-from faithguard.verifiers.rules._negation import flipped
-from faithguard.verifiers.rules._numbers import disagreements, overlap
+from faithguard.verifiers.rules._negation_old import flipped
+from faithguard.verifiers.rules._numbers_old import disagreements, overlap
 
 __all__ = ["COEFFICIENTS", "INTERCEPT", "Lexical", "features", "lack", "rival_in"]
 

@@ -22,7 +22,7 @@ _CLOCK = re.compile(
     rf"|\b(?P<hw>{_HOUR_WORD}|\d{{1,2}})(?:\s+o['’]?clock)?\s+(?P<part>{_PART_OF_DAY})\b"
     rf"|\b(?P<ho>{_HOUR_WORD}|\d{{1,2}})\s+o['’]?clock\b"
     r"|(?<![\d.,:])(?P<hu>[01]?\d|2[0-4])(?:[:.](?P<mu>[0-5]\d))?\s*Uhr\b"
-    r"|(?<![\d.,:])(?P<hf>[01]?\d|2[0-4])\s?h\s?(?P<mf>[0-5]\d)\b"
+    r"|(?<![\d.,:])(?P<hf>[01]?\d|2[0-4])\s?h\s?(?P<mf>[0-5]\d)\b(?!\s?min)"
     r"|(?P<ja>午前|午後|上午|下午|晚上|早上)?\s?(?P<hj>\d{1,2})\s?[時时点點]"
     r"(?!間|间|区)(?:\s?(?P<mj>\d{1,2})\s?分|(?P<half>半))?"
     r"|\b(?P<named>noon|midday|midnight|mittags|mitternacht|mezzogiorno|mezzanotte|minuit"
@@ -99,9 +99,12 @@ def _minutes(match: re.Match[str]) -> set[int]:
         return {hour * 60, (hour + 12) % 24 * 60}
     if part["hj"]:
         hour = int(part["hj"])
-        hour += 12 if part["ja"] in _LATER and hour < 12 else 0
         minute = 30 if part["half"] else int(part["mj"] or 0)
-        return {hour * 60 + minute} if hour <= 24 and minute < 60 else set()
+        if hour > 24 or minute > 59:
+            return set()
+        if part["ja"] is None and hour < 12:
+            return {hour * 60 + minute, (hour + 12) * 60 + minute}
+        return {(hour + (12 if part["ja"] in _LATER and hour < 12 else 0)) * 60 + minute}
     hour = int(part["h24"] or part["hu"] or part["hf"])
     return {(hour * 60 + int(part["m24"] or part["mu"] or part["mf"] or 0)) % 1440}
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 
 from faithguard.verifiers._function_words import FUNCTION_WORDS
@@ -44,17 +45,18 @@ _DIGITS = re.compile(
     rf"|(?P<onlyfrac>[{VULGAR}])"
 )
 _RATIO = re.compile(r"(?<![\d/.,])(\d{1,2})/(\d{1,2})(?![\d/])")
+_TO_ONE = re.compile(rf"(?<![\d.,:/])(\d{{1,3}}):(\d{{1,3}})(?![\d:])|\b(\d{{1,3}}|{_NUMBER_WORD}) to one\b", re.I)
 _SPELLED = re.compile(
     rf"\b(?:(?:{_NUMBER_WORD}|a(?=\s+(?:dozen|hundred|thousand|million|billion)\b))"
-    rf"(?:[\s-]+(?:and\s+)?(?:{_NUMBER_WORD}|hundred|thousand|million|billion)\b)*"
-    rf"|hundred|thousand|million|billion)\b",
+    rf"(?:[\s-]+(?:(?<=hundred )and\s+|(?<=thousand )and\s+|(?<=million )and\s+)?"
+    rf"(?:{_NUMBER_WORD}|hundred|thousand|million|billion)\b)*)\b",
     re.I,
 )
 _PART_WORD = "|".join(sorted(PARTS, key=len, reverse=True))
 # "the third quarter" is no share: a share stands before "of" or an article, or is joined
 _PART = re.compile(
-    rf"\b(?:(?P<n>one|two|three|four|five|a)(?P<joint>[\s-]+))?(?P<p>{_PART_WORD})\b"
-    r"(?=(?P<rest>[\s-]+(?:of\b|(?:of\s+)?(?P<article>an?|the)\b)|\W))",
+    rf"(?<!\band )\b(?:(?P<n>one|two|three|four|five|a)(?P<joint>[\s-]+))?(?P<p>{_PART_WORD})\b"
+    r"(?=(?P<rest>[\s-]+(?:of\b|(?:of\s+)?(?P<article>an?|the)\b)|\W|$))",
     re.I,
 )
 _A_UNIT = re.compile(
@@ -102,6 +104,8 @@ def numbers(text: str, words: frozenset[str], *, digits: bool) -> Iterator[Value
         words: Its words in lower case: they say which patterns can match at all.
         digits: Whether it holds any digit.
     """
+    if ":" in text or " to one" in text:
+        yield from _ratios(text)
     if digits:
         yield from _in_figures(text)
     if words & _WORDS:
@@ -113,6 +117,19 @@ def numbers(text: str, words: frozenset[str], *, digits: bool) -> Iterator[Value
 
 
 _WORDS = frozenset([*ENGLISH, *SCALES, *ORDINALS, *PARTS, *_TIMES_OF, "a", "an", "one"])
+
+
+def _ratios(text: str) -> Iterator[Value]:
+    """Yield "2:1" and "two to one"."""
+    for match in _TO_ONE.finditer(text):
+        if match[3]:
+            word = match[3].lower()
+            ratio = Fraction(int(word) if word.isdigit() else ENGLISH[word])
+        elif int(match[2]) == 0:
+            continue
+        else:
+            ratio = Fraction(int(match[1]), int(match[2]))
+        yield Value("number", "ratio", frozenset({ratio}), *match.span(), match[0])
 
 
 def _in_figures(text: str) -> Iterator[Value]:
@@ -297,6 +314,7 @@ def _number(
         ranged=not unit and _is_end_of_range(text, start),
         approximate=approximate,
         step=factor / 10**decimals if scale >= 1000 and decimals else Fraction(0),
+        scale=scale,
     )
 
 
@@ -345,19 +363,44 @@ def _unit_at(text: str, stop: int) -> tuple[str, Fraction, int]:
 
 _BETWEEN = re.compile(r"\s*(?:,\s*)?(?:(?:and|und|et|y|e)\s+)?")
 _MEASURED = ("second", "month")
+_RANGE = re.compile(r"\s*(?:-|–|—|to|x|×|by|or|and|bis|und|oder|à|a|até|et|ou|y|o|e|~|〜|至|到)\s*", re.I)
+
+
+def _with_units(values: list[Value], text: str) -> list[Value]:
+    """Give the first of two numbers the unit that stands after the second only."""
+    out: list[Value] = []
+    for value in reversed(values):
+        after = out[-1] if out else None
+        if (
+            after is not None
+            and value.family == after.family == "number"
+            and not value.unit
+            and not value.counts
+            and after.unit not in ("", "times", "ratio")
+            and after.bare
+            and after.start - value.end < 6
+            and _RANGE.fullmatch(text, value.end, after.start)
+            and not _BEFORE.match(text[after.start :])
+            and (factor := _unit_size(after))
+        ):
+            readings = frozenset(r * factor for r in value.readings if isinstance(r, Fraction))
+            out.append(replace(value, unit=after.unit, readings=readings, bare=value.readings))
+        else:
+            out.append(value)
+    return out[::-1]
 
 
 def joined(values: list[Value], text: str) -> list[Value]:
-    """Join "1 hour 53 minutes" and "2 years and 6 months" to one length of time."""
+    """Join "1 hour 53 minutes" to one length of time; give both ends of "4 to 6 kg" the unit."""
     out: list[Value] = []
-    for value in values:
+    for value in _with_units(values, text):
         last = out[-1] if out else None
         if last is not None and _goes_on(last, value, text):
             out[-1] = Value(
                 family="number",
                 unit=value.unit,
                 readings=frozenset(_sum(last.readings, value.readings)),
-                bare=frozenset(_sum(last.readings, value.readings)),
+                bare=frozenset(_sum(last.bare, value.bare)),
                 start=last.start,
                 end=value.end,
                 text=text[last.start : value.end],
@@ -379,10 +422,9 @@ def _goes_on(last: Value, value: Value, text: str) -> bool:
 
 def _unit_size(value: Value) -> Fraction:
     """Return the factor of the unit that a value is written in."""
-    (whole,), (bare,) = value.readings, value.bare or value.readings
-    if isinstance(whole, Fraction) and isinstance(bare, Fraction) and bare:
-        return whole / bare
-    return Fraction(0)
+    whole = max((r for r in value.readings if isinstance(r, Fraction)), default=Fraction(0))
+    bare = max((r for r in value.bare if isinstance(r, Fraction)), default=Fraction(0))
+    return whole / bare if bare else Fraction(0)
 
 
 def _sum(one: frozenset[object], two: frozenset[object]) -> set[Fraction]:

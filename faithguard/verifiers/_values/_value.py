@@ -23,6 +23,8 @@ _NEAR = Fraction(1, 20)
 """What "about" grants."""
 _CONVERTED = Fraction(1, 50)
 """How far a rounded conversion between systems of units may lie off."""
+_COUNTERS = frozenset({"times", "person"})
+"""Units that only count: three times is three doses."""
 _DAYS_OF_MONTH = (Fraction(28 * 86_400), Fraction(31 * 86_400))
 
 
@@ -54,6 +56,9 @@ class Value:
     """Whether a number is one end of "9 to 18", which may be clock times."""
     step: Fraction = Fraction(0)
     """The last place that is written, where a scale word says that the rest is left out."""
+
+    scale: Fraction = Fraction(1)
+    """The product of its scale words: "million"."""
 
     @property
     def meaning(self) -> object:
@@ -118,7 +123,8 @@ class Value:
     def _same_number(self, other: Value) -> bool:
         if {self.unit, other.unit} == {"", "%"} and self._share == other._share:
             return True
-        if (self.counts and other.unit) or (other.counts and self.unit):
+        soft = {self.unit, other.unit} & _COUNTERS and "" in (self.unit, other.unit)
+        if not soft and ((self.counts and other.unit) or (other.counts and self.unit)):
             return False  # twelve places are no 12 euros
         if not self.unit or not other.unit:
             return bool(self._plain & other._plain) or self._near(other)

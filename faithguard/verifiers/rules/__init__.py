@@ -4,9 +4,12 @@ In: claims and context. Out: for each claim a `Verdict` that vetoes "supported",
 run before any model; each family is a file of its own.
 """
 
-from faithguard.verifiers.rules._negation import Negation
-from faithguard.verifiers.rules._numbers import Numbers
+from faithguard.verifiers.rules.dates_times import DatesTimes
+from faithguard.verifiers.rules.identifiers import Identifiers
+from faithguard.verifiers.rules.quantities import Quantities
+from faithguard.verifiers.rules.units_currency import UnitsCurrency
 
-RULES = (Numbers, Negation)
+RULES = (Quantities, UnitsCurrency, DatesTimes, Identifiers)
+"""The families, in the order in which they are asked."""
 
-__all__ = ["RULES", "Negation", "Numbers"]
+__all__ = ["RULES", "DatesTimes", "Identifiers", "Quantities", "UnitsCurrency"]

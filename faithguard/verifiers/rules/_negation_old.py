@@ -11,7 +11,7 @@ from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._each import EachClaim
 from faithguard.verifiers._terms import VALUE, Terms, analyse
-from faithguard.verifiers.rules._numbers import overlap
+from faithguard.verifiers.rules._numbers_old import overlap
 
 __all__ = ["Negation", "flipped"]
 

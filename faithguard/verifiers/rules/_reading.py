@@ -1,0 +1,259 @@
+"""Text -> tokens and clauses, the form in which the rules compare two statements.
+
+In: a sentence of the answer or of the context. Out: a `Reading`: its tokens, each with the key
+that other wordings of it share, its clauses, and the values and names in them. A cell of a table
+row is a clause that also holds the words of its column and of the first cell.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from faithguard.verifiers._context import Sentence
+from faithguard.verifiers._function_words import FUNCTION_WORDS
+from faithguard.verifiers._terms import stem, unspaced_keys
+from faithguard.verifiers._values import Value, find_values
+from faithguard.verifiers.rules._identifiers_in import Identifier, find_identifiers
+from faithguard.verifiers.rules._synonyms import SYNONYMS
+
+__all__ = ["Clause", "Reading", "Token", "read", "read_sentence"]
+
+_WORD = re.compile(r"[^\W_]+(?:['’\-_.&+/@](?=[^\W_])[^\W_]+)*|n['’]t\b|[^\w\s]", re.UNICODE)
+_DIVIDERS = frozenset(",;:.!?()–—、。，；|")
+_CONJUNCTIONS = frozenset(
+    "and but while whereas although though because since if unless when which who or so however"
+    " und oder aber während sondern mais et ou pero y sino ma e mas".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word or a mark."""
+
+    lower: str
+    key: str | None
+    """What it shares with other forms of it and with its synonyms; None if it only links."""
+    start: int
+    end: int
+    capital: bool
+    value: int = -1
+    """The number of the value that it is part of, or -1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """What stands between two commas, conjunctions or cell walls."""
+
+    first: int
+    last: int
+    """Its tokens are those in [first, last)."""
+    keys: frozenset[str]
+    values: tuple[int, ...]
+    """Numbers of the values in it."""
+    ids: tuple[int, ...] = ()
+    """Numbers of the identifiers in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A sentence, read."""
+
+    text: str
+    tokens: tuple[Token, ...]
+    clauses: tuple[Clause, ...]
+    values: tuple[Value, ...]
+    identifiers: tuple[Identifier, ...]
+    keys: frozenset[str]
+    names: tuple[tuple[int, int], ...]
+    """Runs of capitalised words inside a sentence, as pairs of token numbers."""
+    row: bool = False
+    """Whether it is a row of a table."""
+
+    def clause_at(self, start: int) -> Clause | None:
+        """Return the clause in which an offset lies."""
+        for clause in self.clauses:
+            if clause.first < clause.last and start < self.tokens[clause.last - 1].end:
+                return clause
+        return self.clauses[-1] if self.clauses else None
+
+    def words(self, clause: Clause) -> tuple[Token, ...]:
+        """Return the tokens of a clause."""
+        return self.tokens[clause.first : clause.last]
+
+    def name(self, run: tuple[int, int]) -> str:
+        """Return a name as it is written."""
+        return self.text[self.tokens[run[0]].start : self.tokens[run[1] - 1].end]
+
+
+def read_sentence(sentence: Sentence) -> Reading:
+    """Return the reading of a sentence of the context, of a row with its header."""
+    if sentence.header:
+        return _read_row(sentence.text, sentence.header)
+    return read(sentence.text)
+
+
+@lru_cache(maxsize=8_192)
+def read(text: str) -> Reading:
+    """Return the reading of a text; linear in its length."""
+    identifiers = tuple(find_identifiers(text))
+    values = tuple(_outside(find_values(text), identifiers))
+    tokens = tuple(_tokens(text, values))
+    clauses = tuple(_clauses(text, tokens, values, identifiers))
+    keys = frozenset(token.key for token in tokens if token.key)
+    return Reading(
+        text, tokens, clauses, values, identifiers, keys, tuple(_names(tokens, text))
+    )
+
+
+def _outside(values: list[Value], identifiers: tuple[Identifier, ...]) -> Iterator[Value]:
+    """Yield the values that are no part of an identifier."""
+    at = 0
+    for value in values:
+        while at < len(identifiers) and identifiers[at].end <= value.start:
+            at += 1
+        if at == len(identifiers) or identifiers[at].start >= value.end:
+            yield value
+
+
+@lru_cache(maxsize=2_048)
+def _read_row(text: str, header: str) -> Reading:
+    """Read a row cell by cell, each with its column and the first cell."""
+    mark = "|" if "|" in header else next((m for m in ";\t," if m in header), ",")
+    columns = [read(part.strip()) for part in header.strip(mark + " ").split(mark)]
+    plain = read(text)
+    clauses: list[Clause] = []
+    first: frozenset[str] = frozenset()
+    for number, (start, end) in enumerate(_cells(text, mark)):
+        inside = [n for n, token in enumerate(plain.tokens) if start <= token.start < end]
+        if not inside:
+            continue
+        own = frozenset(key for n in inside if (key := plain.tokens[n].key))
+        column = columns[number].keys if number < len(columns) else frozenset[str]()
+        clauses.append(
+            Clause(
+                inside[0],
+                inside[-1] + 1,
+                own | column | first,
+                tuple(n for n, v in enumerate(plain.values) if start <= v.start < end),
+                tuple(n for n, i in enumerate(plain.identifiers) if start <= i.start < end),
+            )
+        )
+        if number == 0:
+            first = own
+    keys = plain.keys.union(*(column.keys for column in columns))
+    return Reading(
+        text, plain.tokens, tuple(clauses), plain.values, plain.identifiers, keys, plain.names, True
+    )
+
+
+def _cells(text: str, mark: str) -> Iterator[tuple[int, int]]:
+    """Yield where the cells of a row stand."""
+    start = 1 if mark == "|" and text.startswith("|") else 0
+    while start < len(text):
+        end = text.find(mark, start)
+        end = len(text) if end < 0 else end
+        yield start, end
+        start = end + 1
+
+
+def _tokens(text: str, values: tuple[Value, ...]) -> Iterator[Token]:
+    at = 0
+    for match in _WORD.finditer(text):
+        while at < len(values) and values[at].end <= match.start():
+            at += 1
+        inside = at < len(values) and values[at].start <= match.start()
+        word = match[0]
+        if not inside and not word.isascii() and _UNSPACED.search(word):
+            yield from _unspaced(word, match.start())
+            continue
+        yield Token(
+            lower=word.lower().replace("’", "'"),
+            key=None if inside or not word[0].isalnum() else _key(word),
+            start=match.start(),
+            end=match.end(),
+            capital=word[0].isupper(),
+            value=at if inside else -1,
+        )
+
+
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+
+
+def _unspaced(word: str, at: int) -> Iterator[Token]:
+    """Yield the pairs of characters of a script without spaces."""
+    for key, offset in unspaced_keys(word):
+        yield Token(key, key, at + offset, at + offset + len(key), capital=False)
+
+
+@lru_cache(maxsize=65_536)
+def _key(word: str) -> str | None:
+    """Return what a word shares with its other forms and its synonyms."""
+    plain = word.lower().replace("’", "'")
+    plain = re.sub(r"'(?:s|re|ve|ll|d|m)$|^[ldjmnstc]'(?=\w{2})", "", plain)
+    if plain in FUNCTION_WORDS or plain in _LINKS:
+        return None
+    if not (plain.isascii() and plain.isalpha()):
+        return plain
+    key = stem(plain)
+    return SYNONYMS.get(key, key)
+
+
+_LINKS = frozenset(
+    "not no never only also already still yet whereas whether being once upon under above below"
+    " within without before after until till least most more less than every all many few several"
+    " none some any cannot n't nor neither either even".split()
+)
+
+
+def _clauses(
+    text: str,
+    tokens: tuple[Token, ...],
+    values: tuple[Value, ...],
+    identifiers: tuple[Identifier, ...],
+) -> Iterator[Clause]:
+    first = 0
+    for number, token in enumerate(tokens):
+        inside = token.value >= 0 and token.start > values[token.value].start
+        inside = inside or any(i.start < token.start < i.end for i in identifiers)
+        if token.lower in _CONJUNCTIONS or token.lower in _DIVIDERS:
+            if not inside and number > first:
+                yield _clause(tokens, first, number, identifiers)
+                first = number + 1
+            elif not inside:
+                first = number + 1
+    if first < len(tokens):
+        yield _clause(tokens, first, len(tokens), identifiers)
+
+
+def _clause(
+    tokens: tuple[Token, ...], first: int, last: int, identifiers: tuple[Identifier, ...]
+) -> Clause:
+    part = tokens[first:last]
+    start, end = part[0].start, part[-1].end
+    return Clause(
+        first,
+        last,
+        frozenset(token.key for token in part if token.key),
+        tuple(dict.fromkeys(token.value for token in part if token.value >= 0)),
+        tuple(n for n, one in enumerate(identifiers) if start <= one.start < end),
+    )
+
+
+def _names(tokens: tuple[Token, ...], text: str) -> Iterator[tuple[int, int]]:
+    """Yield runs of capitalised words; the first word of a sentence only if it goes on so."""
+    number = 0
+    while number < len(tokens):
+        end = number
+        while end < len(tokens) and tokens[end].capital and tokens[end].value < 0:
+            end += 1
+        if end > number:
+            opens = number == 0 or tokens[number - 1].lower in ".!?:|"
+            start = number
+            if opens and tokens[start].lower in FUNCTION_WORDS | _LINKS:
+                start += 1
+            if end > start:
+                yield start, end
+        number = max(end, number + 1)

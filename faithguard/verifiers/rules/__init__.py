@@ -6,10 +6,11 @@ run before any model; each family is a file of its own.
 
 from faithguard.verifiers.rules.dates_times import DatesTimes
 from faithguard.verifiers.rules.identifiers import Identifiers
+from faithguard.verifiers.rules.polarity import Polarity
 from faithguard.verifiers.rules.quantities import Quantities
 from faithguard.verifiers.rules.units_currency import UnitsCurrency
 
-RULES = (Quantities, UnitsCurrency, DatesTimes, Identifiers)
+RULES = (Quantities, UnitsCurrency, DatesTimes, Identifiers, Polarity)
 """The families, in the order in which they are asked."""
 
-__all__ = ["RULES", "DatesTimes", "Identifiers", "Quantities", "UnitsCurrency"]
+__all__ = ["RULES", "DatesTimes", "Identifiers", "Polarity", "Quantities", "UnitsCurrency"]

@@ -33,7 +33,7 @@ class Identifier:
         """Letters and digits as classes: what can stand in one place have like shapes."""
         if self.kind != "code":
             return self.kind
-        return re.sub(r"\d+", "9", re.sub(r"[a-z]+", "a", self.plain))
+        return re.sub(r"\d+", "9", re.sub(r"[a-z]{2,}", "aa", re.sub(r"[a-z]", "a", self.plain)))
 
 
 # Each kind with its pattern; the first that takes a place keeps it.

@@ -22,10 +22,11 @@ from faithguard.verifiers.rules._synonyms import SYNONYMS
 __all__ = ["Clause", "Reading", "Token", "read", "read_sentence"]
 
 _WORD = re.compile(r"[^\W_]+(?:['’\-_.&+/@](?=[^\W_])[^\W_]+)*|n['’]t\b|[^\w\s]", re.UNICODE)
+_FIELD = re.compile(r"[\s*•-]{0,6}[^\W\d][^:.!?]{0,60}:(?!\d)\s?\S.{0,200}$")
 _DIVIDERS = frozenset(",;:.!?()–—、。，；|")
 _CONJUNCTIONS = frozenset(
     "and but while whereas although though because since if unless when which who or so however"
-    " und oder aber während sondern mais et ou pero y sino ma e mas".split()
+    " against und oder aber während sondern mais et ou pero y sino ma e mas".split()
 )
 
 
@@ -71,6 +72,19 @@ class Reading:
     """Runs of capitalised words inside a sentence, as pairs of token numbers."""
     row: bool = False
     """Whether it is a row of a table."""
+    columns: tuple[frozenset[str], ...] = ()
+    """The words of each column of a row."""
+
+    @property
+    def is_field(self) -> bool:
+        """Whether it is a line such as "Weight: 6 kg"."""
+        return not self.row and _FIELD.match(self.text) is not None
+
+    @property
+    def hard(self) -> frozenset[str]:
+        """The keys of its names and identifiers."""
+        named = {token.key for first, last in self.names for token in self.tokens[first:last]}
+        return frozenset(key for key in self.keys if key in named or key[0] == "#")
 
     def clause_at(self, start: int) -> Clause | None:
         """Return the clause in which an offset lies."""
@@ -100,7 +114,7 @@ def read(text: str) -> Reading:
     """Return the reading of a text; linear in its length."""
     identifiers = tuple(find_identifiers(text))
     values = tuple(_outside(find_values(text), identifiers))
-    tokens = tuple(_tokens(text, values))
+    tokens = tuple(_tokens(text, values, identifiers))
     clauses = tuple(_clauses(text, tokens, values, identifiers))
     keys = frozenset(token.key for token in tokens if token.key)
     return Reading(
@@ -122,7 +136,7 @@ def _outside(values: list[Value], identifiers: tuple[Identifier, ...]) -> Iterat
 def _read_row(text: str, header: str) -> Reading:
     """Read a row cell by cell, each with its column and the first cell."""
     mark = "|" if "|" in header else next((m for m in ";\t," if m in header), ",")
-    columns = [read(part.strip()) for part in header.strip(mark + " ").split(mark)]
+    columns = [read(part.strip().replace("_", " ")) for part in header.strip(mark + " ").split(mark)]
     plain = read(text)
     clauses: list[Clause] = []
     first: frozenset[str] = frozenset()
@@ -145,7 +159,8 @@ def _read_row(text: str, header: str) -> Reading:
             first = own
     keys = plain.keys.union(*(column.keys for column in columns))
     return Reading(
-        text, plain.tokens, tuple(clauses), plain.values, plain.identifiers, keys, plain.names, True
+        text, plain.tokens, tuple(clauses), plain.values, plain.identifiers, keys, plain.names, True,
+        tuple(column.keys for column in columns),
     )
 
 
@@ -159,9 +174,20 @@ def _cells(text: str, mark: str) -> Iterator[tuple[int, int]]:
         start = end + 1
 
 
-def _tokens(text: str, values: tuple[Value, ...]) -> Iterator[Token]:
-    at = 0
+def _tokens(
+    text: str, values: tuple[Value, ...], identifiers: tuple[Identifier, ...]
+) -> Iterator[Token]:
+    """Yield words and marks; an identifier is one word."""
+    at = behind = 0
+    pending = list(identifiers)[::-1]
     for match in _WORD.finditer(text):
+        if match.start() < behind:
+            continue
+        if pending and pending[-1].start < match.end():
+            one = pending.pop()
+            behind = one.end
+            yield Token(one.text.lower(), f"#{one.plain}", one.start, one.end, capital=False)
+            continue
         while at < len(values) and values[at].end <= match.start():
             at += 1
         inside = at < len(values) and values[at].start <= match.start()
@@ -204,7 +230,7 @@ def _key(word: str) -> str | None:
 _LINKS = frozenset(
     "not no never only also already still yet whereas whether being once upon under above below"
     " within without before after until till least most more less than every all many few several"
-    " none some any cannot n't nor neither either even".split()
+    " none some any cannot n't nor neither either even use used using uses make makes take takes".split()
 )
 
 
@@ -217,7 +243,7 @@ def _clauses(
     first = 0
     for number, token in enumerate(tokens):
         inside = token.value >= 0 and token.start > values[token.value].start
-        inside = inside or any(i.start < token.start < i.end for i in identifiers)
+        inside = inside or _joins_values(tokens, number)
         if token.lower in _CONJUNCTIONS or token.lower in _DIVIDERS:
             if not inside and number > first:
                 yield _clause(tokens, first, number, identifiers)
@@ -226,6 +252,21 @@ def _clauses(
                 first = number + 1
     if first < len(tokens):
         yield _clause(tokens, first, len(tokens), identifiers)
+
+
+def _joins_values(tokens: tuple[Token, ...], number: int) -> bool:
+    """Whether an "and" stands between two values: "between 9 am and 6 pm", "on P3 and the P4"."""
+    if tokens[number].lower not in _JOINTS or not 0 < number < len(tokens) - 1:
+        return False
+    after = number + 1 + (tokens[number + 1].lower == "the" and number + 2 < len(tokens))
+    return _is_thing(tokens[number - 1]) and _is_thing(tokens[after])
+
+
+def _is_thing(token: Token) -> bool:
+    return token.value >= 0 or (token.key or "").startswith("#")
+
+
+_JOINTS = frozenset("and or – und et y e".split())
 
 
 def _clause(

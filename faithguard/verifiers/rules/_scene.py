@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from faithguard.types import Claim, Verdict
@@ -47,6 +47,7 @@ class _Pages:
         for number, reading in enumerate(self.readings):
             for key in reading.keys:
                 self.index[key].append(number)
+        self.inherited = tuple(_inherited(self.sentences, self.readings))
         self.identified = tuple(
             (number, one)
             for number, reading in enumerate(self.readings)
@@ -54,6 +55,24 @@ class _Pages:
         )
         self.squeezed = tuple(squeezed(passage.text) for passage in context.passages)
         self.scenes: dict[str, Scene] = {}
+
+
+_PRONOUNS = frozenset("it they he she this these its their his her both there such that".split())
+
+
+def _inherited(
+    sentences: Sequence[Sentence], readings: Sequence[Reading]
+) -> Iterator[frozenset[str]]:
+    """Yield what each sentence says of the subject of the one before: "It is fixed in 4.2"."""
+    subject = frozenset[str]()
+    passage = -1
+    for sentence, reading in zip(sentences, readings, strict=True):
+        opens = reading.tokens[0].lower if reading.tokens else ""
+        goes_on = opens in _PRONOUNS and sentence.passage == passage
+        yield subject if goes_on else frozenset()
+        if not goes_on:
+            subject = reading.clauses[0].keys if reading.clauses else frozenset()
+        passage = sentence.passage
 
 
 @dataclass(frozen=True, slots=True)

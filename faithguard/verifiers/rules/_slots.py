@@ -24,9 +24,14 @@ class Slot:
 
     near: Near
     clause: Clause
+    at: int
+    """Its place in the sentence."""
     text: str
     """The thing, as it is written there."""
 
+
+_FEW = 3
+_NEGATED = frozenset("without not no except excluding n't cannot never".split())
 
 Anchor = str | int
 """A word, or the number of a value of the claim, beside the thing."""
@@ -58,12 +63,19 @@ def displaced(
         found = [
             (gain, rival)
             for rival in rivals
+            if not _denied(rival)
             if (gain := _gain(scene, near, wide, holder, rival)) is not None
         ]
         if not found:
             return None
         best = best or max(found, key=lambda pair: pair[0])[1]
     return best
+
+
+def _denied(slot: Slot) -> bool:
+    """Whether a thing stands right after a negation: "trade without dividend from 16 May"."""
+    words = [token for token in slot.near.reading.words(slot.clause) if token.end <= slot.at]
+    return any(token.lower in _NEGATED for token in words[-5:])
 
 
 def anchors(
@@ -75,6 +87,8 @@ def anchors(
     near: set[Anchor] = {key for key in clause.keys if key not in ignored}
     near.update(n for n in clause.values if not reading.values[n].start <= start < reading.values[n].end)
     wide = near | {key for key in subject.keys if key not in ignored}
+    if clause == subject and len(near) < _FEW and len(reading.clauses) > 1:  # "Under section 3, ..."
+        wide |= reading.clauses[1].keys - set(ignored)
     return frozenset(near), frozenset(wide)
 
 
@@ -85,31 +99,72 @@ def _gain(
     own: Slot,
     rival: Slot,
 ) -> float | None:
-    """Return how much better the rival's place fits; None unless it does in everything."""
+    """Return how much better the rival's place fits; None unless it clearly does."""
     if own.near.number == rival.near.number:
         if own.clause == rival.clause:
             return None
         mine = _held(scene, near, own.near.reading, own.clause)
         theirs = _held(scene, near, own.near.reading, rival.clause)
-        gained, lost = theirs - mine, mine - theirs
-        first = own.near.reading.clauses[0]
-        # what stands before the first of two is common to both, and proves nothing of either
-        if rival.clause == first and len(gained) < 2 and not rival.near.reading.row:
-            return None
+        common = _common(own, rival)
+        gained, lost = theirs - mine - common, mine - theirs - common
     else:
-        mine = _held(scene, wide, own.near.reading, None)
-        theirs = _held(scene, wide, rival.near.reading, None)
+        wanted = near | wide
+        row = own.near.reading.row and rival.near.reading.row
+        mine = _held(scene, wanted, own.near.reading, own.clause if row else None)
+        theirs = _held(scene, wanted, rival.near.reading, rival.clause if row else None)
+        mine |= wanted & scene.pages.inherited[own.near.number]
+        theirs |= wanted & scene.pages.inherited[rival.near.number]
         gained, lost = theirs - mine, mine - theirs
-        if own.near.reading.row and rival.near.reading.row:
-            mine = _held(scene, near | wide, own.near.reading, own.clause)
-            theirs = _held(scene, near | wide, rival.near.reading, rival.clause)
-            lost = lost | (mine - theirs)
-        elif len(near & theirs) * 2 < len(near) or len(theirs) < 2:
+        if not (row or _fits(near, theirs, rival)):
             return None
-    if not gained or lost:
+    if not gained or (lost and not _outweighs(scene, gained, lost)):
         return None
-    words = [anchor for anchor in gained if isinstance(anchor, str)]
-    return scene.weight(words) + 2.0 * (len(gained) - len(words))
+    return _weight(scene, gained)
+
+
+def _fits(near: frozenset[Anchor], theirs: frozenset[Anchor], rival: Slot) -> bool:
+    """Whether another sentence says enough of the clause that its value can be meant."""
+    if rival.near.reading.is_field:
+        label = rival.near.reading.clauses[0].keys
+        return bool(label) and label <= near
+    return len(theirs) > 1 and len(near & theirs) * 3 >= len(near)
+
+
+def _common(own: Slot, rival: Slot) -> frozenset[str]:
+    """Return the words that the first of two clauses holds for both.
+
+    "The pass costs 5 euros for juniors and 9 for seniors": all but the last phrase of the first.
+    """
+    first, second = sorted((own, rival), key=lambda slot: slot.clause.first)
+    reading = own.near.reading
+    if reading.row or any(
+        token.key for token in reading.words(second.clause) if token.end <= second.at
+    ):
+        return frozenset()
+    words = reading.words(first.clause)
+    last = max((n for n, token in enumerate(words) if token.lower in _PREPOSITIONS), default=0)
+    end = words[last].start if words[last].start > first.at else first.at
+    return frozenset(token.key for token in words if token.key and token.end <= end)
+
+
+_PREPOSITIONS = frozenset("for in on at with to from during among by über für im bei".split())
+
+
+def _outweighs(
+    scene: Scene, gained: frozenset[Anchor], lost: frozenset[Anchor]
+) -> bool:
+    """Whether names and values speak for the rival, and only common words for the own place."""
+    hard = scene.reading.hard
+
+    def firm(anchors: frozenset[Anchor]) -> bool:
+        return any(not isinstance(anchor, str) or anchor in hard for anchor in anchors)
+
+    return firm(gained) and not firm(lost) and _weight(scene, gained) > 1.5 * _weight(scene, lost)
+
+
+def _weight(scene: Scene, anchors: frozenset[Anchor]) -> float:
+    words = [anchor for anchor in anchors if isinstance(anchor, str)]
+    return scene.weight(words) + 2.0 * (len(anchors) - len(words))
 
 
 def _held(

@@ -187,19 +187,24 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
     own: list[Slot] = []
     rivals: list[Slot] = []
     beside = scene.reading.clause_at(value.start)
+    units = {value.unit}
     stated = [scene.reading.values[n] for n in (beside.values if beside else ())]
     for near, other in holding(scene, value):
         clause = near.reading.clause_at(other.start)
         if clause is None:
             continue
-        own.append(Slot(near, clause, other.text))
+        units.add(other.unit)
+        own.append(Slot(near, clause, other.start, other.text))
     for near in {near.number: near for near in [*scene.near, *(s.near for s in own)]}.values():
         for other in near.reading.values:
             clause = near.reading.clause_at(other.start)
             if clause is None or any(v.agrees(other) for v in (value, *stated)):
                 continue
-            if _same_kind(value, other, kind, near.reading):
-                rivals.append(Slot(near, clause, other.text))
+            elided = any(near.number == slot.near.number for slot in own)
+            if _same_kind(value, other, kind, near.reading, units, elided=elided):
+                rivals.append(Slot(near, clause, other.start, other.text))
+    if all(slot.near.reading.row for slot in own):
+        return None  # what stands in a table is compared cell by cell
     rival = displaced(scene, value.start, own, rivals, ignored=kind)
     if rival is None:
         return None
@@ -207,12 +212,28 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
     return contradiction(scene, name, reason, rival.near)
 
 
-def _same_kind(value: Value, other: Value, kind: set[str], reading: Reading) -> bool:
-    """Whether a value of the context is of the kind that the claim's is."""
-    if value.family != other.family or value.unit != other.unit:
+def _same_kind(
+    value: Value, other: Value, kind: set[str], reading: Reading, units: set[str], *, elided: bool
+) -> bool:
+    """Whether a value of the context is of the kind that the claim's is.
+
+    Args:
+        value: Of the claim.
+        other: Of the context.
+        kind: What the claim's value counts.
+        reading: The sentence of the other.
+        units: In which the context writes the claim's value; a table may leave its unit out.
+        elided: Whether the sentence holds the claim's value too, so that it need not say again
+            what is counted.
+    """
+    if value.family == other.family == "number" and not value.unit:
+        if (min(map(_size, value.readings)) < 1) != (min(map(_size, other.readings)) < 1):
+            return False  # a share and a count
+    if value.family != other.family or other.unit not in units:
         return value.unit in CURRENCIES and other.unit in CURRENCIES
-    if value.family != "number" or value.unit:
+    if value.family != "number" or other.unit:
         return True
     if is_year(other):
-        return False
-    return reading.row or (bool(kind) and bool(kind & set(counted(reading, other.start, other.end))))
+        return reading.row
+    counts = set(counted(reading, other.start, other.end))
+    return reading.row or bool(kind & counts) or (elided and not counts and bool(kind))

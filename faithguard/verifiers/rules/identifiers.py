@@ -84,13 +84,13 @@ def _misplaced(scene: Scene, name: str, one: Identifier) -> Verdict | None:
     own: list[Slot] = []
     rivals: list[Slot] = []
     for number, other in scene.pages.identified:
-        if other.shape != one.shape and other.kind != one.kind:
+        if other.shape != one.shape:
             continue
         slot = _slot(scene.at(number), other)
         if slot is not None:
             (own if other.plain == one.plain else rivals).append(slot)
     rivals = [r for r in rivals if all(r.text != i.text for i in scene.reading.identifiers)]
-    rival = displaced(scene, one.start, own, rivals)
+    rival = displaced(scene, one.start, own, rivals, ignored={f"#{one.plain}"})
     if rival is None:
         return None
     reason = f"the context says {rival.text!r} of this, and {one.text!r} of something else"
@@ -99,4 +99,4 @@ def _misplaced(scene: Scene, name: str, one: Identifier) -> Verdict | None:
 
 def _slot(near: Near, one: Identifier) -> Slot | None:
     clause = near.reading.clause_at(one.start)
-    return Slot(near, clause, one.text) if clause is not None else None
+    return Slot(near, clause, one.start, one.text) if clause is not None else None

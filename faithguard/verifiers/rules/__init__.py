@@ -8,9 +8,11 @@ from faithguard.verifiers.rules.dates_times import DatesTimes
 from faithguard.verifiers.rules.identifiers import Identifiers
 from faithguard.verifiers.rules.polarity import Polarity
 from faithguard.verifiers.rules.quantities import Quantities
+from faithguard.verifiers.rules.roles import Roles
+from faithguard.verifiers.rules.tables_lists import TablesLists
 from faithguard.verifiers.rules.units_currency import UnitsCurrency
 
-RULES = (Quantities, UnitsCurrency, DatesTimes, Identifiers, Polarity)
+RULES = (Quantities, UnitsCurrency, DatesTimes, Identifiers, Polarity, Roles, TablesLists)
 """The families, in the order in which they are asked."""
 
-__all__ = ["RULES", "DatesTimes", "Identifiers", "Polarity", "Quantities", "UnitsCurrency"]
+__all__ = ["RULES", "DatesTimes", "Identifiers", "Polarity", "Quantities", "Roles", "TablesLists", "UnitsCurrency"]

@@ -26,13 +26,10 @@ _PAIRS = """
     grant grants granted | refuse refuses refused deny denies denied revoke revokes revoked
     uphold upholds upheld | overturn overturns overturned reverse reverses reversed quash quashed
      dismiss dismissed
-    win wins won | lose loses lost
     pass passes passed | fail fails failed
     succeed succeeds succeeded | fail fails failed
     gain gains gained | lose loses lost
     profit profits | loss losses
-    buy buys bought purchase purchases purchased | sell sells sold
-    lend lends lent | borrow borrows borrowed
     import imports imported | export exports exported
     debit debits debited | credit credits credited
     asset assets | liability liabilities
@@ -40,7 +37,6 @@ _PAIRS = """
     arrive arrives arrived | depart departs departed leave leaves left
     enter enters entered | exit exits exited leave leaves left
     start starts started begin begins began | stop stops stopped end ends ended finish finished
-    before | after
     above | below
     over | under
     inside | outside
@@ -75,7 +71,6 @@ _PAIRS = """
     visible | invisible hidden
     public | private
     internal | external
-    free | paid chargeable
     mandatory compulsory obligatory required | optional voluntary
     temporary temporarily | permanent permanently
     positive | negative
@@ -93,7 +88,6 @@ _PAIRS = """
     upstream | downstream
     northern north | southern south
     eastern east | western west
-    left | right
     upper top | lower bottom
     front | rear back
     vertical | horizontal
@@ -110,13 +104,10 @@ _PAIRS = """
     same | different
     equal | unequal
     married | unmarried single divorced
-    alive living | dead deceased
     male men man boys | female women woman girls
-    day daytime | night nighttime
     summer | winter
     morning | evening afternoon
     weekday weekdays | weekend weekends
-    import | export
     strengthen strengthens strengthened | weaken weakens weakened
     improve improves improved | worsen worsens worsened deteriorate deteriorated
     expand expands expanded widen widens widened | contract contracts contracted narrow narrows
@@ -129,8 +120,6 @@ _PAIRS = """
     agree agrees agreed | disagree disagrees disagreed
     confirm confirms confirmed | deny denies denied refute refutes refuted
     remember remembers remembered | forget forgets forgot forgotten
-    hire hires hired | fire fires fired dismiss dismisses dismissed
-    beat beats defeated defeats | lost loses
     outperform outperforms outperformed | underperform underperforms underperformed lagged lags
     exceed exceeds exceeded | undercut undershoot undershot
     push pushes pushed | pull pulls pulled
@@ -142,12 +131,10 @@ _PAIRS = """
     inhibit inhibits inhibited | stimulate stimulates stimulated activate activates activated
      promote promotes promoted
     prevent prevents prevented | cause causes caused
-    many | few
     always | never rarely seldom
     often frequently | rarely seldom
     common | rare uncommon
     with | without
-    all | none
     both | neither
     everyone everybody | nobody
     everything | nothing

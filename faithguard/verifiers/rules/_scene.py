@@ -53,6 +53,17 @@ class _Pages:
             for number, reading in enumerate(self.readings)
             for one in reading.identifiers
         )
+        self.lowers = frozenset(
+            token.lower for r in self.readings for token in r.tokens if not token.capital
+        )
+        self.proper = frozenset(
+            token.key
+            for reading in self.readings
+            for first, last in reading.names
+            if first or last > 1
+            for token in reading.tokens[first:last]
+            if token.key
+        )
         self.squeezed = tuple(squeezed(passage.text) for passage in context.passages)
         self.scenes: dict[str, Scene] = {}
 

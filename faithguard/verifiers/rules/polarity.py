@@ -140,8 +140,10 @@ def _flipped(mine: _Part, theirs: _Part, scene: Scene, near: Near) -> bool:
     shared = denied.keys & plain.keys
     if len(shared) < 2 and not (len(denied.keys) == 1 and shared):
         return False
-    if not denied.denied & shared:
+    if not denied.denied & shared or _ONLY.search(_text(plain)):
         return False
+    if next((t.key for t in denied.reading.words(denied.clause) if t.key), "") not in plain.keys:
+        return False  # of another subject
     rest = denied.keys - plain.keys
     other = near.reading if denied is mine else scene.reading
     if len(rest - other.keys) * 10 > 3 * len(denied.keys):
@@ -150,6 +152,14 @@ def _flipped(mine: _Part, theirs: _Part, scene: Scene, near: Near) -> bool:
     if not len(denied.denied & plain.keys) * 3 >= 2 * len(denied.denied):
         return False
     return len(shared) >= _SAME_STATEMENT * len(plain.keys) or len(shared) >= 3
+
+
+_ONLY = re.compile(r"\b(?:only|nur|solo|sólo|seulement|apenas|soltanto)\b|只|だけ|のみ", re.I)
+
+
+def _text(part: _Part) -> str:
+    tokens = part.reading.words(part.clause)
+    return part.reading.text[tokens[0].start : tokens[-1].end]
 
 
 def _said(mine: _Part, against: _Part, scene: Scene) -> bool:
@@ -189,19 +199,31 @@ def _opposites(
     shared = mine.keys & theirs.keys
     if not shared or len(shared) < _CLOSE * (len(mine.keys) - 1):
         return None
-    theirs_words = {t.lower: t for t in theirs.reading.words(theirs.clause) if t.value < 0}
-    mine_words = {t.lower for t in scene.reading.tokens}
-    for token in mine.reading.words(mine.clause):
-        for other in opposite(token.lower):
-            if other not in theirs_words or other in mine_words:
-                continue
-            if not any(scene_word == token.lower for scene_word in _lowers(near.reading)):
-                return token.lower, other
+    said = {token.lower for token in near.reading.tokens}
+    own = {token.lower for token in scene.reading.tokens}
+    places = {t.lower: n for n, t in enumerate(theirs.reading.tokens)}
+    for number in range(mine.clause.first, mine.clause.last):
+        word = scene.reading.tokens[number].lower
+        for other in opposite(word) & said - own if word not in said else ():
+            beside = _beside(scene.reading, number) & _beside(near.reading, places[other])
+            if beside and not _elsewhere(word, beside, scene):
+                return word, other
     return None
 
 
-def _lowers(reading: Reading) -> Iterator[str]:
-    return (token.lower for token in reading.tokens)
+def _beside(reading: Reading, number: int) -> set[str]:
+    """Return the nearest content words on both sides of a word."""
+    before = [t.key for t in reading.tokens[max(0, number - 5) : number] if t.key]
+    after = [t.key for t in reading.tokens[number + 1 : number + 6] if t.key]
+    return {*before[-1:], *after[:1]}
+
+
+def _elsewhere(word: str, beside: set[str], scene: Scene) -> bool:
+    """Whether another sentence of the context says it with the claim's word."""
+    return any(
+        any(token.lower == word for token in near.reading.tokens) and beside & near.reading.keys
+        for near in scene.near
+    )
 
 
 # -- how many ---------------------------------------------------------------------------------
@@ -218,19 +240,16 @@ _CLASH = frozenset(
 """(what the answer says, what the context says) of one thing that cannot both be meant."""
 
 
-def _quantified(reading: Reading) -> Iterator[tuple[str, int, str]]:
-    """Yield quantifiers with the first word that they speak of."""
+def _quantified(reading: Reading) -> Iterator[tuple[str, int, frozenset[str]]]:
+    """Yield quantifiers with the words after them: what they speak of."""
     tokens = reading.tokens
     for number, token in enumerate(tokens):
         strength = _QUANTIFIERS.get(token.lower)
         if strength is None or (number and tokens[number - 1].lower in ("at", "the", "than", "not")):
             continue
-        for after in tokens[number + 1 : number + 5]:
-            if after.key:
-                yield token.lower, strength, after.key
-                break
-            if after.value < 0 and not (after.lower.isalpha() and len(after.lower) < 6):
-                break
+        keys = [t.key for t in tokens[number + 1 : number + 6] if t.key][:2]
+        if keys:
+            yield token.lower, strength, frozenset(keys)
 
 
 def _counted_otherwise(scene: Scene, name: str) -> Verdict | None:
@@ -239,7 +258,7 @@ def _counted_otherwise(scene: Scene, name: str) -> Verdict | None:
     for near in scene.near if mine else ():
         theirs = list(_quantified(near.reading))
         for word, strength, noun in mine:
-            same = [(w, s) for w, s, other in theirs if other == noun]
+            same = [(w, s) for w, s, other in theirs if other & noun]
             if not same or near.share < _CLOSE or any(s == strength for _, s in same):
                 continue
             if all((strength, s) in _CLASH for _, s in same):
@@ -268,13 +287,15 @@ def _modal_verbs(reading: Reading) -> Iterator[tuple[str, str, str]]:
         if kind is None or (token.lower == "may" and token.capital and number):
             continue
         after = tokens[number + 1 : number + 6]
-        if any(_negates(t, reading.text) for t in after[:1]):
+        if _BOUND.search(reading.text, token.end, token.end + 60) or any(_negates(t, reading.text) for t in after[:1]):
             continue
         verb = next((t.key for t in after if t.key), None)
         if verb is not None:
             yield token.lower, kind, verb
 
 
+# "may weigh up to 5 kg" and "must weigh no more than 5 kg" are one rule
+_BOUND = re.compile(r"\b(?:up\s+to|at\s+most|no\s+(?:more|later|longer)|not\s+exceed|at\s+least|only)\b", re.I)
 _WEAKER = frozenset({("can", "must"), ("will", "can"), ("must", "can"), ("must", "should")})
 """(what the answer says, what the context says) that are not the same."""
 
@@ -352,8 +373,8 @@ def _kind_of(reading: Reading, noun: str) -> str | None:
 
 # -- the first, the only ----------------------------------------------------------------------
 
-_ONE_OF = re.compile(r"\b(?:one\s+of|among|some\s+of)\s+the\s+(\w+)\b", re.I)
-_THE = re.compile(r"\bthe\s+(first|last|only|sole|best|worst|\w{3,}est|most|least)\b", re.I)
+_ONE_OF = re.compile(r"\b(?:one\s+of|among|some\s+of)\s+the\s+((?:most\s+|least\s+)?\w+)\b", re.I)
+_THE = re.compile(r"\bthe\s+(first|last|only|sole|best|worst|\w{3,}est|(?:most|least)\s+\w+)\b", re.I)
 
 
 def _first_of_some(scene: Scene, name: str) -> Verdict | None:

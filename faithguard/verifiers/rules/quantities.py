@@ -14,7 +14,7 @@ from faithguard.verifiers._context import Context
 from faithguard.verifiers._each import EachClaim
 from faithguard.verifiers._values import Value
 from faithguard.verifiers.rules._reading import Reading
-from faithguard.verifiers.rules._scene import Scene, contradiction, scene_of
+from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of
 from faithguard.verifiers.rules._stated import distinct, holding, stated
 
 __all__ = ["Quantities"]
@@ -22,6 +22,9 @@ __all__ = ["Quantities"]
 _UNITS = ("", "%", "permille", "percentage point", "ratio", "person", "times")
 _SAME_STATEMENT = 0.35
 """Share of a claim's content that a sentence must hold before its bound can contradict."""
+
+_ONLY_ONE = 0.2
+"""The same where no other sentence holds the value."""
 
 _MOST = re.compile(
     r"(?:\b(?:up\s+to|at\s+most|at\s+maximum|no\s+more\s+than|not\s+(?:exceed|more\s+than)|(?:a\s+)?maximum"
@@ -40,6 +43,7 @@ _LEAST = re.compile(
 )
 _AFTER_MOST = re.compile(r"\s*(?:or\s+(?:less|fewer|under)|at\s+(?:the\s+)?most|maximum|以下|以内|まで|までに)", re.I)
 _AFTER_LEAST = re.compile(r"\s*(?:or\s+(?:more|over|older)|and\s+(?:over|above)|at\s+least|minimum|以上)", re.I)
+_RELATIVE = re.compile(r"\s*(?:before|after|prior|in\s+advance|ahead|apart|earlier|later)\b", re.I)
 _PERIOD = re.compile(
     r"\W{0,2}(?:[^\W\d_]+\s){0,3}?(?:(?:per|an?|each|every|pro|je|par|por|al|a\s+la|à\s+la)\s+|/\s?)"
     r"(second|minute|hour|day|week|month|quarter|year|night|sekunde|stunde|tag|woche|monat|jahr"
@@ -80,11 +84,13 @@ def _turned(scene: Scene, name: str) -> Verdict | None:
         mine = _manner(scene.reading, value)
         if not any(mine):
             continue
-        against = []
-        for near, other in holding(scene, value):
+        against: list[tuple[Near, str, str]] = []
+        holders = list(holding(scene, value))
+        enough = _SAME_STATEMENT if len(holders) > 1 else _ONLY_ONE
+        for near, other in holders:
             theirs = _manner(near.reading, other)
             clash = next((pair for pair in zip(mine, theirs, strict=True) if _clash(*pair)), None)
-            if clash is None or near.share < _SAME_STATEMENT:
+            if clash is None or near.share < enough:
                 break
             against.append((near, *clash))
         else:
@@ -104,7 +110,9 @@ def _manner(reading: Reading, value: Value) -> tuple[str, str, str]:
     before = reading.text[max(0, value.start - 60) : value.start]
     after = reading.text[value.end : value.end + 50]
     bound = ""
-    if _MOST.search(before) or _AFTER_MOST.match(after):
+    if _RELATIVE.match(after):
+        pass  # "at least 8 weeks before" is "no later than 8 weeks before"
+    elif _MOST.search(before) or _AFTER_MOST.match(after):
         bound = "at most"
     elif _LEAST.search(before) or _AFTER_LEAST.match(after):
         bound = "at least"

@@ -1,0 +1,239 @@
+"""Roles: who did what to whom, whose attribute it is, and who was never named.
+
+In: a claim and its context. Out: a veto where the context says it with agent and patient the other
+way round, where it says it of another name and of this one something else, or where a person or
+firm stands in a slot and nowhere in the context; else silence. English.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from faithguard.types import Claim, Verdict
+from faithguard.verifiers._context import Context
+from faithguard.verifiers._each import EachClaim
+from faithguard.verifiers._terms import stem
+from faithguard.verifiers.rules._reading import Clause, Reading
+from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of, unmentioned
+
+__all__ = ["Roles"]
+
+_HELD = 0.75
+"""Share of a clause's words that a sentence must hold to be what the claim says of another."""
+_FEWEST = 2
+"""Words and values that a clause must say of a name."""
+_NOT_HELD = 0.55
+"""Share from which the sentences of the name itself say enough of it."""
+
+# Verbs of which either side may be named first.
+_SYMMETRIC = frozenset(
+    stem(word)
+    for word in "meet marry merge border join match equal resemble face partner agree talk speak"
+    " differ play share be have include cooperate collaborate".split()
+)
+# verb -> (its family, whether its subject is the one to whom it is done)
+_CONVERSE = {
+    stem(word): (family, turned)
+    for family, words, others in (
+        ("beat", "beat beats defeat defeats defeated", "lose loses lost"),
+        ("sell", "sell sells sold", "buy buys bought acquire acquires acquired purchase purchased"),
+        ("lend", "lend lends lent", "borrow borrows borrowed"),
+        ("give", "give gives gave hand hands handed", "receive receives received"),
+        ("employ", "employ employs employed", "work works worked"),
+        ("teach", "teach teaches taught", "learn learns learned"),
+        ("precede", "precede precedes preceded", "follow follows followed succeed succeeded"),
+    )
+    for turned, side in ((False, words), (True, others))
+    for word in side.split()
+}
+_BE = frozenset("is are was were been being be gets got".split())
+
+
+class Roles(EachClaim):
+    """Veto a claim that swaps who did what, or names somebody that the context does not."""
+
+    name = "roles@1"
+
+    def verdict(self, claim: Claim, context: Context) -> Verdict | None:
+        """Return a veto, or None where roles agree or are not clear."""
+        scene = scene_of(claim, context)
+        if not scene.reading.names:
+            return None
+        return (
+            _reversed(scene, self.name)
+            or _of_another(scene, self.name)
+            or _never_named(scene, self.name)
+        )
+
+
+# -- agent and patient ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Deed:
+    """A verb with what stands on its two sides, agent first."""
+
+    verb: str
+    agents: frozenset[str]
+    patients: frozenset[str]
+
+
+def _deeds(reading: Reading, scene: Scene) -> Iterator[_Deed]:
+    """Yield verbs with the name right before and the first name after each."""
+    names = list(_proper(reading, scene))
+    for number, token in enumerate(reading.tokens):
+        if not token.key or token.capital or token.value >= 0 or token.key in _SYMMETRIC:
+            continue
+        before = [run for run in names if run[1] <= number <= run[1] + _NEAR_BEFORE]
+        after = [run for run in names if number < run[0] <= number + _NEAR_AFTER]
+        between = reading.tokens[before[-1][1] : after[0][0]] if before and after else ()
+        if not between or any(t.lower in _BREAKS for t in between):
+            continue
+        family, turned = _CONVERSE.get(stem(token.lower), (token.key, False))
+        passive = any(t.lower in _BE for t in between) and any(t.lower == "by" for t in between)
+        sides = _keys(reading, before[-1]), _keys(reading, after[0])
+        agents, patients = sides if passive == turned else sides[::-1]
+        if agents and patients and not agents & patients:
+            yield _Deed(family, agents, patients)
+
+
+_NEAR_BEFORE, _NEAR_AFTER = 3, 5
+"""Words between a name and its verb."""
+_BREAKS = frozenset(",;:.|()") | frozenset("and but or while whereas that which who".split())
+
+
+def _keys(reading: Reading, run: tuple[int, int]) -> frozenset[str]:
+    return frozenset(t.key for t in reading.tokens[run[0] : run[1]] if t.key)
+
+
+def _proper(reading: Reading, scene: Scene) -> Iterator[tuple[int, int]]:
+    """Yield names; the capital of a first word tells nothing unless the word is a name elsewhere."""
+    for first, last in reading.names:
+        opens = first == 0 or reading.tokens[first - 1].lower in ".!?:|"
+        word = reading.tokens[first]
+        if (
+            not opens
+            or last - first > 1
+            or word.key in scene.pages.proper
+            or (
+                word.lower not in scene.pages.lowers
+                and not word.lower.endswith(("s", "ed", "ing", "ly", "er", "or"))
+                and len(word.lower) > _SHORTEST
+            )
+        ):
+            yield first, last
+
+
+_SHORTEST = 4
+
+
+def _reversed(scene: Scene, name: str) -> Verdict | None:
+    mine = list(_deeds(scene.reading, scene))
+    for near in scene.near if mine else ():
+        theirs = list(_deeds(near.reading, scene))
+        for deed in mine:
+            same = [other for other in theirs if other.verb == deed.verb]
+            fits = any(
+                deed.agents & other.agents and deed.patients & other.patients for other in same
+            )
+            swapped = any(
+                deed.agents & other.patients
+                and deed.patients & other.agents
+                and not deed.agents & other.agents
+                and not deed.patients & other.patients
+                for other in same
+            )
+            if swapped and not fits:
+                reason = "the context says it with the roles the other way round"
+                return contradiction(scene, name, reason, near)
+    return None
+
+
+# -- said of another --------------------------------------------------------------------------
+
+
+def _of_another(scene: Scene, name: str) -> Verdict | None:
+    """Veto what the context says of another name, and not of the one that the claim gives."""
+    for clause in scene.reading.clauses:
+        for subject in _subjects(scene, clause):
+            rest = clause.keys - subject
+            if len(rest) + len(clause.values) < _FEWEST:
+                continue
+            found = _holder(scene, clause, rest, subject)
+            if found is not None:
+                reason = "the context says it of another: " + repr(found.sentence.text[:80])
+                return contradiction(scene, name, reason, found)
+    return None
+
+
+def _subjects(scene: Scene, clause: Clause) -> Iterator[frozenset[str]]:
+    """Yield the name that opens a clause, or else the sentence, if the context knows it."""
+    reading = scene.reading
+    runs = [run for run in _proper(reading, scene) if clause.first <= run[0] < clause.last]
+    opening = [run for run in runs if run[0] - clause.first <= _OPENING]
+    if not runs:
+        opening = [run for run in _proper(reading, scene) if run[0] <= _OPENING][:1]
+    for run in opening[:1]:
+        keys = _keys(reading, run)
+        if keys and all(scene.known(key) for key in keys):
+            yield keys
+
+
+_OPENING = 2
+"""Words before a name that still opens a sentence."""
+
+
+def _holder(
+    scene: Scene, clause: Clause, rest: frozenset[str], subject: frozenset[str]
+) -> Near | None:
+    """Return the sentence that says the rest of another name."""
+    own, best, named = 0.0, None, False
+    for near in scene.near:
+        keys = near.reading.keys | scene.pages.inherited[near.number]
+        share = _share(scene, clause, rest, near.reading, keys)
+        if subject & keys:
+            own, named = max(own, share), True
+        elif share >= _HELD and best is None and _other_name(near.reading, scene):
+            best = near
+    return best if best is not None and named and own < _NOT_HELD else None
+
+
+def _share(
+    scene: Scene, clause: Clause, rest: frozenset[str], reading: Reading, keys: frozenset[str]
+) -> float:
+    values = [scene.reading.values[n] for n in clause.values]
+    held = sum(any(v.agrees(other) for other in reading.values) for v in values)
+    return (len(rest & keys) + held) / (len(rest) + len(values))
+
+
+def _other_name(reading: Reading, scene: Scene) -> bool:
+    """Whether a sentence opens with a name that the claim does not have."""
+    return any(
+        first <= _OPENING and not _keys(reading, (first, last)) & scene.reading.keys
+        for first, last in _proper(reading, scene)
+    )
+
+
+# -- never named ------------------------------------------------------------------------------
+
+_TITLES = frozenset("mr mrs ms dr prof sir dame the".split())
+
+
+def _never_named(scene: Scene, name: str) -> Verdict | None:
+    """Veto a person or firm of two words or more that stands nowhere."""
+    asked = set(re.findall(r"\w+", (scene.context.question or "").lower()))
+    passages = scene.pages.squeezed
+    known = [r for r in scene.reading.names if all(map(scene.known, _keys(scene.reading, r)))]
+    if not known or known[0] != scene.reading.names[0] or scene.near[0].share < _HELD - 0.25:
+        return None
+    for first, last in scene.reading.names:
+        tokens = [t for t in scene.reading.tokens[first:last] if t.lower not in _TITLES]
+        if len(tokens) < 2 or first == 0:
+            continue
+        if any(t.lower in asked or any(t.lower in text for text in passages) for t in tokens):
+            continue
+        written = scene.reading.text[tokens[0].start : tokens[-1].end]
+        return unmentioned(scene, name, f"the context nowhere names {written!r}")
+    return None

@@ -50,8 +50,15 @@ class Sentence:
 
     @property
     def words(self) -> str:
-        """The sentence with its header."""
-        return f"{self.header} {self.text}" if self.header else self.text
+        """The sentence with its header; marks that could be parts of a number parted from it."""
+        if not self.header:
+            return self.text
+        return f"{self.header} {self.text}".replace(self.mark, " | " if self.mark == "|" else "|")
+
+    @property
+    def mark(self) -> str:
+        """What divides the cells of its table."""
+        return "|" if "|" in self.header else _fields(self.header)[0]
 
     @property
     def terms(self) -> Terms:

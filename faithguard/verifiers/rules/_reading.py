@@ -105,7 +105,7 @@ class Reading:
 def read_sentence(sentence: Sentence) -> Reading:
     """Return the reading of a sentence of the context, of a row with its header."""
     if sentence.header:
-        return _read_row(sentence.text, sentence.header)
+        return _read_row(sentence.text, sentence.header, sentence.mark)
     return read(sentence.text)
 
 
@@ -133,14 +133,14 @@ def _outside(values: list[Value], identifiers: tuple[Identifier, ...]) -> Iterat
 
 
 @lru_cache(maxsize=2_048)
-def _read_row(text: str, header: str) -> Reading:
+def _read_row(text: str, header: str, mark: str) -> Reading:
     """Read a row cell by cell, each with its column and the first cell."""
-    mark = "|" if "|" in header else next((m for m in ";\t," if m in header), ",")
     columns = [read(part.strip().replace("_", " ")) for part in header.strip(mark + " ").split(mark)]
+    text = text.replace(mark, "|")
     plain = read(text)
     clauses: list[Clause] = []
     first: frozenset[str] = frozenset()
-    for number, (start, end) in enumerate(_cells(text, mark)):
+    for number, (start, end) in enumerate(_cells(text)):
         inside = [n for n, token in enumerate(plain.tokens) if start <= token.start < end]
         if not inside:
             continue
@@ -164,11 +164,11 @@ def _read_row(text: str, header: str) -> Reading:
     )
 
 
-def _cells(text: str, mark: str) -> Iterator[tuple[int, int]]:
+def _cells(text: str) -> Iterator[tuple[int, int]]:
     """Yield where the cells of a row stand."""
-    start = 1 if mark == "|" and text.startswith("|") else 0
+    start = 1 if text.startswith("|") else 0
     while start < len(text):
-        end = text.find(mark, start)
+        end = text.find("|", start)
         end = len(text) if end < 0 else end
         yield start, end
         start = end + 1
@@ -208,9 +208,12 @@ def _tokens(
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 
 
+_DENIALS = re.compile("[不没沒未]")
+
+
 def _unspaced(word: str, at: int) -> Iterator[Token]:
     """Yield the pairs of characters of a script without spaces."""
-    for key, offset in unspaced_keys(word):
+    for key, offset in unspaced_keys(_DENIALS.sub("的", word)):  # a mark that no key has
         yield Token(key, key, at + offset, at + offset + len(key), capital=False)
 
 

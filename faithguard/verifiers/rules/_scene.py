@@ -64,6 +64,12 @@ class _Pages:
             for token in reading.tokens[first:last]
             if token.key
         )
+        self.partners: dict[str, set[str]] = defaultdict(set)
+        for reading in self.readings:
+            for first, last in reading.names:
+                keys = [t.key for t in reading.tokens[first:last] if t.key]
+                for key in keys:
+                    self.partners[key].update(other for other in keys if other != key)
         self.squeezed = tuple(squeezed(passage.text) for passage in context.passages)
         self.scenes: dict[str, Scene] = {}
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._each import EachClaim
+from faithguard.verifiers._values._words import language
 from faithguard.verifiers.rules._antonyms import opposite
 from faithguard.verifiers.rules._reading import Clause, Reading, Token
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of, unmentioned
@@ -23,6 +24,8 @@ __all__ = ["Polarity"]
 
 _SAME_STATEMENT = 0.7
 """Share of a clause's words that another must hold before the two can contradict."""
+_MISSING = 34
+"""Per cent of a denied clause's words that the other statement may lack."""
 _CLOSE = 0.5
 """The same where an opposite stands in the place of a word."""
 
@@ -101,13 +104,9 @@ def _under(reading: Reading, clause: Clause) -> frozenset[str]:
             found.add(token.key)
     if under and not found:  # "they are eligible: not", and languages that deny at the end
         return clause.keys
-    if tokens[0].start and _ends_with_negation(tokens):
-        return clause.keys
+    if under and language(reading.text) != "en":
+        return clause.keys  # the verb may stand before its negation, or far behind it
     return frozenset(found)
-
-
-def _ends_with_negation(tokens: tuple[Token, ...]) -> bool:
-    return any(token.lower in ("नहीं", "nicht", "pas") for token in tokens[-4:])
 
 
 def _negates(token: Token, text: str) -> bool:
@@ -138,18 +137,20 @@ def _flipped(mine: _Part, theirs: _Part, scene: Scene, near: Near) -> bool:
     if not denied.denied or plain.denied:
         return False
     shared = denied.keys & plain.keys
+    unspaced = _CJK.search(_text(denied)) is not None
+    subjects = plain.reading.keys if unspaced else plain.keys
     if len(shared) < 2 and not (len(denied.keys) == 1 and shared):
         return False
     if not denied.denied & shared or _ONLY.search(_text(plain)):
         return False
-    if next((t.key for t in denied.reading.words(denied.clause) if t.key), "") not in plain.keys:
+    if next((t.key for t in denied.reading.words(denied.clause) if t.key), "") not in subjects:
         return False  # of another subject
     rest = denied.keys - plain.keys
     other = near.reading if denied is mine else scene.reading
-    if len(rest - other.keys) * 10 > 3 * len(denied.keys):
+    if len(rest - other.keys) * 100 > _MISSING * len(denied.keys):
         return False
     # what the negation governs must be what the other says
-    if not len(denied.denied & plain.keys) * 3 >= 2 * len(denied.denied):
+    if len(denied.denied & plain.keys) * 100 < (50 if unspaced else 66) * len(denied.denied):
         return False
     return len(shared) >= _SAME_STATEMENT * len(plain.keys) or len(shared) >= 3
 
@@ -334,13 +335,22 @@ def _unbound(scene: Scene, name: str) -> Verdict | None:
     """Veto what is said of every case where the context ties it to one."""
     if not _UNIVERSAL.search(scene.reading.text) or _RESTRICTED.search(scene.reading.text):
         return _modifier_dropped(scene, name)
-    for near in scene.near[:2]:
+    for near in _about(scene, _UNIVERSAL):
         restricted = _RESTRICTED.search(near.reading.text)
         universal = _UNIVERSAL.search(near.reading.text)
-        if restricted and not universal and near.share >= _CLOSE * 0.8:
+        if restricted and not universal:
             reason = f"the context limits it: {restricted[0]!r}"
             return contradiction(scene, name, reason, near)
     return None
+
+
+def _about(scene: Scene, pattern: re.Pattern[str]) -> Iterator[Near]:
+    """Yield the sentence that says most of each clause in which a pattern stands."""
+    for part in _parts(scene.reading, None):
+        if pattern.search(_text(part)) and scene.near:
+            near = max(scene.near, key=lambda near: len(part.keys & near.reading.keys))
+            if 2 * len(part.keys & near.reading.keys) >= len(part.keys):
+                yield near
 
 
 def _modifier_dropped(scene: Scene, name: str) -> Verdict | None:

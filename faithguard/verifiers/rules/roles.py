@@ -81,21 +81,29 @@ class _Deed:
 
 
 def _deeds(reading: Reading, scene: Scene) -> Iterator[_Deed]:
-    """Yield verbs with the name right before and the first name after each."""
+    """Yield the first content word after a name, as its deed, with the name that comes next."""
     names = list(_proper(reading, scene))
-    for number, token in enumerate(reading.tokens):
-        if not token.key or token.capital or token.value >= 0 or token.key in _SYMMETRIC:
+    for place, run in enumerate(names):
+        number = next(
+            (n for n in range(run[1], min(run[1] + _NEAR_BEFORE, len(reading.tokens)))
+             if reading.tokens[n].key), None,
+        )  # fmt: skip
+        token = reading.tokens[number] if number is not None else None
+        if number is None or token is None or token.key is None or token.key in _SYMMETRIC:
             continue
-        before = [run for run in names if run[1] <= number <= run[1] + _NEAR_BEFORE]
-        after = [run for run in names if number < run[0] <= number + _NEAR_AFTER]
-        between = reading.tokens[before[-1][1] : after[0][0]] if before and after else ()
-        if not between or any(t.lower in _BREAKS for t in between):
+        if token.capital or token.value >= 0 or token.key[0] == "#":
+            continue
+        following = names[place + 1] if place + 1 < len(names) else None
+        if following is None or following[0] > number + _NEAR_AFTER:
+            following = None
+        between = reading.tokens[run[1] : following[0] if following else number]
+        if any(t.lower in _BREAKS for t in between):
             continue
         family, turned = _CONVERSE.get(stem(token.lower), (token.key, False))
         passive = any(t.lower in _BE for t in between) and any(t.lower == "by" for t in between)
-        sides = _keys(reading, before[-1]), _keys(reading, after[0])
+        sides = _keys(reading, run), _keys(reading, following) if following else frozenset[str]()
         agents, patients = sides if passive == turned else sides[::-1]
-        if agents and patients and not agents & patients:
+        if not agents & patients:
             yield _Deed(family, agents, patients)
 
 
@@ -138,17 +146,20 @@ def _reversed(scene: Scene, name: str) -> Verdict | None:
             fits = any(
                 deed.agents & other.agents and deed.patients & other.patients for other in same
             )
-            swapped = any(
-                deed.agents & other.patients
-                and deed.patients & other.agents
-                and not deed.agents & other.agents
-                and not deed.patients & other.patients
-                for other in same
-            )
+            swapped = any(_swapped(deed, other) for other in same)
             if swapped and not fits:
                 reason = "the context says it with the roles the other way round"
                 return contradiction(scene, name, reason, near)
     return None
+
+
+def _swapped(mine: _Deed, theirs: _Deed) -> bool:
+    """Whether the agent of one is the patient of the other, as far as both are named."""
+    if mine.agents & theirs.agents or mine.patients & theirs.patients:
+        return False
+    if theirs.agents and theirs.patients:
+        return bool(mine.agents & theirs.patients and mine.patients & theirs.agents)
+    return bool(mine.patients & theirs.agents or mine.agents & theirs.patients)
 
 
 # -- said of another --------------------------------------------------------------------------
@@ -173,12 +184,18 @@ def _subjects(scene: Scene, clause: Clause) -> Iterator[frozenset[str]]:
     reading = scene.reading
     runs = [run for run in _proper(reading, scene) if clause.first <= run[0] < clause.last]
     opening = [run for run in runs if run[0] - clause.first <= _OPENING]
+    opening += [
+        run
+        for run in runs
+        if any(t.lower == "by" for t in reading.tokens[max(0, run[0] - 2) : run[0]])
+    ]
     if not runs:
         opening = [run for run in _proper(reading, scene) if run[0] <= _OPENING][:1]
     for run in opening[:1]:
         keys = _keys(reading, run)
         if keys and all(scene.known(key) for key in keys):
-            yield keys
+            # "Hotel" of "Hotel Alba" and "Hotel Miro" tells neither
+            yield frozenset(k for k in keys if len(scene.pages.partners.get(k, ())) < 2) or keys
 
 
 _OPENING = 2
@@ -190,12 +207,13 @@ def _holder(
 ) -> Near | None:
     """Return the sentence that says the rest of another name."""
     own, best, named = 0.0, None, False
+    passive = any(token.lower == "by" for token in scene.reading.words(clause))
     for near in scene.near:
         keys = near.reading.keys | scene.pages.inherited[near.number]
         share = _share(scene, clause, rest, near.reading, keys)
         if subject & keys:
             own, named = max(own, share), True
-        elif share >= _HELD and best is None and _other_name(near.reading, scene):
+        elif share >= _HELD and best is None and _other_name(near.reading, scene, passive):
             best = near
     return best if best is not None and named and own < _NOT_HELD else None
 
@@ -208,10 +226,10 @@ def _share(
     return (len(rest & keys) + held) / (len(rest) + len(values))
 
 
-def _other_name(reading: Reading, scene: Scene) -> bool:
-    """Whether a sentence opens with a name that the claim does not have."""
+def _other_name(reading: Reading, scene: Scene, anywhere: bool) -> bool:
+    """Whether a sentence opens with, or has anywhere, a name that the claim has not."""
     return any(
-        first <= _OPENING and not _keys(reading, (first, last)) & scene.reading.keys
+        (anywhere or first <= _OPENING) and not _keys(reading, (first, last)) <= scene.reading.keys
         for first, last in _proper(reading, scene)
     )
 

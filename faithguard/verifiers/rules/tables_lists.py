@@ -99,7 +99,7 @@ def _misread(
     """Veto a value whose column the claim names while another cell of the row or table has it."""
     reading = row.reading
     cells = dict(enumerate(reading.clauses))
-    words = _phrase(scene.reading, clause, value)
+    words = _phrase(scene.reading, clause, value, reading)
     columns = [
         number
         for number, keys in enumerate(reading.columns)
@@ -121,12 +121,16 @@ def _misread(
     return contradiction(scene, name, reason, row)
 
 
-def _phrase(reading: Reading, clause: Clause, value: Value) -> frozenset[str]:
+def _phrase(reading: Reading, clause: Clause, value: Value, row: Reading) -> frozenset[str]:
     """Return the words of a clause that are nearer to a value than to its neighbours."""
     tokens = reading.words(clause)
     places = [(n, t.value) for n, t in enumerate(tokens) if t.value >= 0]
     mine = [n for n, v in places if reading.values[v] is value]
-    others = [n for n, v in places if reading.values[v] is not value]
+    others = [
+        n
+        for n, v in places
+        if reading.values[v] is not value and not _label_has(row, reading.values[v])
+    ]
     if not mine:
         return frozenset()
     return frozenset(

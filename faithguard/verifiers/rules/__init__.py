@@ -4,6 +4,7 @@ In: claims and context. Out: for each claim a `Verdict` that vetoes "supported",
 run before any model; each family is a file of its own.
 """
 
+from faithguard.verifiers.rules.citations import Citations
 from faithguard.verifiers.rules.dates_times import DatesTimes
 from faithguard.verifiers.rules.identifiers import Identifiers
 from faithguard.verifiers.rules.polarity import Polarity
@@ -12,7 +13,7 @@ from faithguard.verifiers.rules.roles import Roles
 from faithguard.verifiers.rules.tables_lists import TablesLists
 from faithguard.verifiers.rules.units_currency import UnitsCurrency
 
-RULES = (Quantities, UnitsCurrency, DatesTimes, Identifiers, Polarity, Roles, TablesLists)
+RULES = (Quantities, UnitsCurrency, DatesTimes, Identifiers, Polarity, Roles, TablesLists, Citations)
 """The families, in the order in which they are asked."""
 
-__all__ = ["RULES", "DatesTimes", "Identifiers", "Polarity", "Quantities", "Roles", "TablesLists", "UnitsCurrency"]
+__all__ = ["RULES", "Citations", "DatesTimes", "Identifiers", "Polarity", "Quantities", "Roles", "TablesLists", "UnitsCurrency"]

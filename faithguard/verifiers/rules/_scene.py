@@ -43,6 +43,8 @@ class _Pages:
     def __init__(self, context: Context) -> None:
         self.sentences = context.sentences
         self.readings = tuple(read_sentence(sentence) for sentence in context.sentences)
+        self.place = {number: place for place, number in enumerate(context.numbers, start=1)}
+        """The number of a passage in the exchange -> its number for a reader."""
         self.index: dict[str, list[int]] = defaultdict(list)
         for number, reading in enumerate(self.readings):
             for key in reading.keys:

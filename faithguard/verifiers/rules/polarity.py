@@ -349,7 +349,7 @@ def _about(scene: Scene, pattern: re.Pattern[str]) -> Iterator[Near]:
     for part in _parts(scene.reading, None):
         if pattern.search(_text(part)) and scene.near:
             near = max(scene.near, key=lambda near: len(part.keys & near.reading.keys))
-            if 2 * len(part.keys & near.reading.keys) >= len(part.keys):
+            if 5 * len(part.keys & near.reading.keys) >= 2 * len(part.keys):
                 yield near
 
 

@@ -217,7 +217,17 @@ def _part_of_a_word(text: str, start: int, end: int) -> bool:
     before = text[start - 1] if start else " "
     if before == "_" or (before.isalpha() and _is_spaced(before)):
         return True
-    return _VERSION.fullmatch(text[start:end]) is not None
+    written = text[start:end]
+    if len(written) == _DECADE and _DECADES.match(text, end):
+        return True  # the 1950s
+    if end - start == 2 and _YEAR_BEFORE.search(text[max(0, start - 5) : start]):
+        return True  # the season 2018-19
+    return _VERSION.fullmatch(written) is not None
+
+
+_DECADE = 4
+_DECADES = re.compile(r"['’]?s\b")
+_YEAR_BEFORE = re.compile(r"\d{4}[-–/]$")
 
 
 def _is_spaced(letter: str) -> bool:

@@ -76,7 +76,7 @@ def _absent(scene: Scene, name: str, value: Value) -> Verdict | None:
         if rival is not None:
             reason = f"the context says {rival.text!r}, the answer {value.text!r}"
             return contradiction(scene, name, reason, near)
-    if _counts(value):
+    if _counts(value) or value.readings == {_WHOLE_WEEK} or _within_bound(value, scene):
         return None
     return unmentioned(scene, name, f"the context nowhere says {value.text!r}")
 
@@ -92,6 +92,31 @@ def _in_scale(value: Value, scene: Scene) -> bool:
         for other in reading.values
         if other.family == "number" and other.scale == 1
     )
+
+
+def _within_bound(value: Value, scene: Scene) -> bool:
+    """Whether "more than 100,000" follows from what the context says: 258,000."""
+    before = scene.reading.text[max(0, value.start - 24) : value.start]
+    match = _BOUNDED.search(before)
+    if match is None or value.family != "number":
+        return False
+    more = match[1].lower().startswith(("more", "over", "at least", "above", "no less"))
+    return any(
+        (a >= b) == more
+        for near in scene.near
+        for other in near.reading.values
+        if other.family == "number" and other.unit == value.unit and not is_year(other)
+        for a in map(_size, other.readings)
+        for b in map(_size, value.readings)
+    )
+
+
+_BOUNDED = re.compile(
+    r"\b(more\s+than|over|at\s+least|above|no\s+less\s+than|less\s+than|fewer\s+than|under|below"
+    r"|at\s+most|up\s+to|no\s+more\s+than)\s+\W?$",
+    re.I,
+)
+_WHOLE_WEEK = frozenset(range(7))
 
 
 def _written(value: Value, scene: Scene) -> bool:
@@ -198,7 +223,9 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
     for near in {near.number: near for near in [*scene.near, *(s.near for s in own)]}.values():
         for other in near.reading.values:
             clause = near.reading.clause_at(other.start)
-            if clause is None or any(v.agrees(other) for v in (value, *stated)):
+            if clause is None or other.text.lower() in ORDINALS:
+                continue
+            if any(v.agrees(other) for v in (value, *stated)):
                 continue
             elided = any(near.number == slot.near.number for slot in own)
             if _same_kind(value, other, kind, near.reading, units, elided=elided):

@@ -30,9 +30,9 @@ _CLOSE = 0.5
 """The same where an opposite stands in the place of a word."""
 
 _NEGATORS = frozenset(
-    "not no never none nobody nothing neither nor cannot n't hardly without nicht kein keine keinen"
-    " keinem keiner keines nie niemals weder ohne nunca ningún ninguna ninguno tampoco pas jamais"
-    " aucun aucune non nessun nessuna nessuno não nenhum nenhuma sem नहीं न मत لا لم لن ليس ليست غير بدون"
+    "not no never none nobody nothing neither nor cannot n't hardly nicht kein keine keinen"
+    " keinem keiner keines nie niemals weder nunca ningún ninguna ninguno tampoco pas jamais"
+    " aucun aucune non nessun nessuna nessuno não nenhum nenhuma नहीं न मत لا لم لن ليس ليست غير بدون"
     .split()
 )
 _DENYING = frozenset("fail lack refu unabl exclud forbid prohibit impossibl".split())
@@ -45,7 +45,7 @@ _CONTRACTED = re.compile(r"(?:ca|wo|[a-z]+)n['’]t$")
 # "not only X but also Y" says X
 _NO_NEGATION = re.compile(
     r"(?:not\s+(?:only|just|merely|necessarily)|no\s+(?:matter|doubt|later|more\s+than|less\s+than"
-    r"|fewer|longer\s+than)|not\s+(?:more|less|fewer|exceed)|no\.\s*\d)\b",
+    r"|fewer|longer\s+than)|not\s+(?:more|less|fewer|exceed|\w+ing)|no\.\s*\d)\b",
     re.I,
 )
 

@@ -59,13 +59,26 @@ class Roles(EachClaim):
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where roles agree or are not clear."""
         scene = scene_of(claim, context)
-        if not scene.reading.names:
+        if not scene.reading.names or not scene.near or _NEGATED & _lowers(scene.reading):
             return None
         return (
             _reversed(scene, self.name)
             or _of_another(scene, self.name)
             or _never_named(scene, self.name)
         )
+
+
+_NEGATED = frozenset("not no never n't cannot neither nor".split())
+_LONGEST = 60
+"""Words; what is longer is no sentence, and its parts have no roles in each other."""
+
+
+def _lowers(reading: Reading) -> frozenset[str]:
+    return frozenset(token.lower for token in reading.tokens)
+
+
+def _plain(scene: Scene) -> Iterator[Near]:
+    return (near for near in scene.near if len(near.reading.tokens) <= _LONGEST)
 
 
 # -- agent and patient ------------------------------------------------------------------------
@@ -91,7 +104,7 @@ def _deeds(reading: Reading, scene: Scene) -> Iterator[_Deed]:
         token = reading.tokens[number] if number is not None else None
         if number is None or token is None or token.key is None or token.key in _SYMMETRIC:
             continue
-        if token.capital or token.value >= 0 or token.key[0] == "#":
+        if token.capital or token.value >= 0 or not _is_verb(token.lower):
             continue
         following = names[place + 1] if place + 1 < len(names) else None
         if following is None or following[0] > number + _NEAR_AFTER:
@@ -139,7 +152,7 @@ _SHORTEST = 4
 
 def _reversed(scene: Scene, name: str) -> Verdict | None:
     mine = list(_deeds(scene.reading, scene))
-    for near in scene.near if mine else ():
+    for near in _plain(scene) if mine else ():
         theirs = list(_deeds(near.reading, scene))
         for deed in mine:
             same = [other for other in theirs if other.verb == deed.verb]
@@ -151,6 +164,17 @@ def _reversed(scene: Scene, name: str) -> Verdict | None:
                 reason = "the context says it with the roles the other way round"
                 return contradiction(scene, name, reason, near)
     return None
+
+
+_PAST = frozenset(
+    "beat won lost sold bought built wrote led sent gave took taught lent met found left drew made"
+    " held paid ran saw sang threw told won knew drove cut hit bore chose hired sue".split()
+)
+
+
+def _is_verb(word: str) -> bool:
+    """Whether a word has the form of a finite verb or a participle."""
+    return word.endswith(("ed", "s")) or word in _PAST
 
 
 def _swapped(mine: _Deed, theirs: _Deed) -> bool:
@@ -208,7 +232,7 @@ def _holder(
     """Return the sentence that says the rest of another name."""
     own, best, named = 0.0, None, False
     passive = any(token.lower == "by" for token in scene.reading.words(clause))
-    for near in scene.near:
+    for near in _plain(scene):
         keys = near.reading.keys | scene.pages.inherited[near.number]
         share = _share(scene, clause, rest, near.reading, keys)
         if subject & keys:

@@ -285,10 +285,10 @@ def _sentences(number: int, text: str) -> Iterator[Sentence]:
         if is_row and _is_rule(following):
             header = line
             continue
-        if not is_row and _opens_fields(line, following):
+        is_field_row = bool(header) and "|" not in header and _fields(line) == _fields(header)
+        if not (is_row or is_field_row) and _opens_fields(line, following):
             header = line
             continue
-        is_field_row = bool(header) and "|" not in header and _fields(line) == _fields(header)
         header = header if is_row or is_field_row else ""
         if is_row or is_field_row:
             yield from _pieces(number, text, start, start + len(line), header)

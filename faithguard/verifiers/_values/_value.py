@@ -23,6 +23,13 @@ _NEAR = Fraction(1, 20)
 """What "about" grants."""
 _CONVERTED = Fraction(1, 50)
 """How far a rounded conversion between systems of units may lie off."""
+_OTHER_SYSTEM = {
+    **{imperial: (metric,) for imperial, (metric, _, _) in IMPERIAL.items()},
+    **{metric: (imperial,) for imperial, (metric, _, _) in IMPERIAL.items()},
+    "month": ("second",),
+    "second": ("month",),
+}
+"""Units whose values may agree although their numbers differ."""
 _COUNTERS = frozenset({"times", "person"})
 """Units that only count: three times is three doses."""
 _DAYS_OF_MONTH = (Fraction(28 * 86_400), Fraction(31 * 86_400))
@@ -71,7 +78,7 @@ class Value:
         """What it is found by among others: two values that agree share one of these."""
         if self.family == "number":
             near = {"about"} if self._loose else {"number"}
-            return frozenset({*self._plain, *self._share, *near})
+            return frozenset({*self._plain, *self._share, *near, f"in {self.unit}"})
         if self.family == "clock":
             return frozenset(_hour(minutes) for minutes in self.readings)
         years = {Fraction(r[0]) for r in self.readings if isinstance(r, tuple) and r[0]}
@@ -82,7 +89,8 @@ class Value:
         """The marks under which those that may agree with it are found."""
         if self.family == "number":
             others = {"number", "about"} if self._loose else {"about"}
-            return frozenset({*self._plain, *self._share, *others})
+            systems = {f"in {unit}" for unit in _OTHER_SYSTEM.get(self.unit, ())}
+            return frozenset({*self._plain, *self._share, *others, *systems})
         return self.marks
 
     def agrees(self, other: Value) -> bool:

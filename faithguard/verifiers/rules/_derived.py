@@ -18,6 +18,7 @@ __all__ = ["derivable"]
 _MOST = 40
 """Values of a passage that are tried against each other."""
 _DAY = Fraction(86_400)
+_NEARLY_A_MONTH = 26
 _YEARS = range(1000, 3000)
 
 
@@ -88,6 +89,8 @@ def _apart(a: tuple[int, int, int], b: tuple[int, int, int]) -> Iterator[tuple[s
     yield "month", Fraction(abs(months))
     if a[2] and b[2] and abs(b[2] - a[2]) > 1:
         yield "month", Fraction(abs(months) - 1 if months else 0)
+    if a[2] and b[2] and abs(b[2] - a[2]) >= _NEARLY_A_MONTH:  # 1 March to 31 May
+        yield "month", Fraction(abs(months) + 1)
     try:
         days = (date(b[0] or year, b[1], b[2] or 1) - date(a[0] or year, a[1], a[2] or 1)).days
     except ValueError:

@@ -8,6 +8,7 @@ row is a clause that also holds the words of its column and of the first cell.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -192,8 +193,8 @@ def _tokens(
             at += 1
         inside = at < len(values) and values[at].start <= match.start()
         word = match[0]
-        if not inside and not word.isascii() and _UNSPACED.search(word):
-            yield from _unspaced(word, match.start())
+        if not word.isascii() and _UNSPACED.search(word):
+            yield from _unspaced(word, match.start(), values)
             continue
         yield Token(
             lower=word.lower().replace("’", "'"),
@@ -211,9 +212,25 @@ _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _DENIALS = re.compile("[不没沒未]")
 
 
-def _unspaced(word: str, at: int) -> Iterator[Token]:
-    """Yield the pairs of characters of a script without spaces."""
-    for key, offset in unspaced_keys(_DENIALS.sub("的", word)):  # a mark that no key has
+def _unspaced(word: str, at: int, values: tuple[Value, ...]) -> Iterator[Token]:
+    """Yield the pairs of characters of a script without spaces, and the values among them."""
+    end = at + len(word)
+    place = at
+    for number in range(bisect_right(values, at, key=lambda value: value.end), len(values)):
+        value = values[number]
+        if value.start >= end:
+            break
+        yield from _pairs(word[place - at : max(place, value.start) - at], place)
+        begin = max(at, value.start)
+        stop = min(end, value.end)
+        yield Token(word[begin - at : stop - at], None, begin, stop, capital=False, value=number)
+        place = stop
+    yield from _pairs(word[place - at :], place)
+
+
+def _pairs(piece: str, at: int) -> Iterator[Token]:
+    # a denial is no part of a word: its place is taken by a mark that no key has
+    for key, offset in unspaced_keys(_DENIALS.sub("的", piece)):
         yield Token(key, key, at + offset, at + offset + len(key), capital=False)
 
 

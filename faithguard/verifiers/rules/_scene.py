@@ -114,6 +114,17 @@ class Scene:
         share = next((near.share for near in self.near if near.number == number), 0.0)
         return Near(number, self.pages.sentences[number], self.pages.readings[number], share)
 
+    @property
+    def proper(self) -> frozenset[str]:
+        """The keys of the names inside the sentence of the claim."""
+        return frozenset(
+            token.key
+            for first, last in self.reading.names
+            if first
+            for token in self.reading.tokens[first:last]
+            if token.key
+        )
+
     def known(self, key: str) -> bool:
         """Whether the context holds a word anywhere."""
         return key in self.pages.index

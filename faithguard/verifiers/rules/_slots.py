@@ -107,6 +107,8 @@ def _gain(
         theirs = _held(scene, near, own.near.reading, rival.clause)
         common = _common(own, rival)
         gained, lost = theirs - mine - common, mine - theirs - common
+        if _contrasts(own, rival, gained, near):
+            lost = frozenset()
     else:
         wanted = near | wide
         row = own.near.reading.row and rival.near.reading.row
@@ -133,18 +135,37 @@ def _fits(near: frozenset[Anchor], theirs: frozenset[Anchor], rival: Slot) -> bo
 def _common(own: Slot, rival: Slot) -> frozenset[str]:
     """Return the words that the first of two clauses holds for both.
 
-    "The pass costs 5 euros for juniors and 9 for seniors": all but the last phrase of the first.
+    "The pass costs 5 euros for juniors and 9 for seniors": what stands before the first value, and
+    all but the last phrase behind it; "adults pay 5 for a ride, children pay 9": what stands behind.
     """
     first, second = sorted((own, rival), key=lambda slot: slot.clause.first)
     reading = own.near.reading
-    if reading.row or any(
-        token.key for token in reading.words(second.clause) if token.end <= second.at
-    ):
+    if reading.row:
         return frozenset()
     words = reading.words(first.clause)
+    leading = any(t.key for t in reading.words(second.clause) if t.end <= second.at)
+    trailing = any(t.key for t in reading.words(second.clause) if t.start > second.at)
+    if leading and trailing:
+        return frozenset()
+    if leading:
+        return frozenset(t.key for t in words if t.key and t.start > first.at)
     last = max((n for n, token in enumerate(words) if token.lower in _PREPOSITIONS), default=0)
     end = words[last].start if words[last].start > first.at else first.at
     return frozenset(token.key for token in words if token.key and token.end <= end)
+
+
+def _contrasts(own: Slot, rival: Slot, gained: frozenset[Anchor], near: frozenset[Anchor]) -> bool:
+    """Whether the own clause has another word where the rival's has what the claim says.
+
+    "The north lift runs until 5, the south lift until 7": north and south.
+    """
+    reading = own.near.reading
+
+    def leading(slot: Slot) -> frozenset[str]:
+        return frozenset(t.key for t in reading.words(slot.clause) if t.key and t.end <= slot.at)
+
+    mine, theirs = leading(own), leading(rival)
+    return bool(mine & theirs and gained & theirs and mine - theirs - near)
 
 
 _PREPOSITIONS = frozenset("for in on at with to from during among by über für im bei".split())
@@ -195,7 +216,7 @@ def counted(reading: Reading, start: int, end: int) -> Iterator[str]:
         if token.key:
             yield token.key
             break
-        if not token.lower.isalpha() or token.lower not in ("more", "of", "or", "different"):
+        if not token.lower.isalpha() or token.lower not in ("more", "or", "different"):
             break
     for number in range(at, min(at + 4, len(tokens) - 1)):
         if tokens[number].lower in ("per", "/") and (key := tokens[number + 1].key):

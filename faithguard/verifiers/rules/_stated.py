@@ -232,11 +232,38 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
                 rivals.append(Slot(near, clause, other.start, other.text))
     if all(slot.near.reading.row for slot in own):
         return None  # what stands in a table is compared cell by cell
-    rival = displaced(scene, value.start, own, rivals, ignored=kind)
+    rival = _of_that_kind(scene, value, kind, own, rivals) or displaced(
+        scene, value.start, own, rivals, ignored=kind
+    )
     if rival is None:
         return None
     reason = f"the context says {rival.text!r} of this, and {value.text!r} of something else"
     return contradiction(scene, name, reason, rival.near)
+
+
+def _of_that_kind(
+    scene: Scene, value: Value, kind: set[str], own: list[Slot], rivals: list[Slot]
+) -> Slot | None:
+    """Return the number of what the claim counts, if the claim's own counts other things."""
+    if not kind or value.unit:
+        return None
+
+    def counts(slot: Slot) -> set[str]:
+        end = slot.at + len(slot.text)
+        return set(counted(slot.near.reading, slot.at, end))
+
+    if any(not (found := counts(slot)) or found & kind for slot in own):
+        return None
+    return next(
+        (
+            slot
+            for slot in rivals
+            if kind & counts(slot)
+            and slot.near.share >= _SAME_STATEMENT
+            and any(slot.near.number == other.near.number for other in own)
+        ),
+        None,
+    )
 
 
 def _same_kind(

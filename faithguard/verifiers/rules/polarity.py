@@ -26,6 +26,7 @@ _SAME_STATEMENT = 0.7
 """Share of a clause's words that another must hold before the two can contradict."""
 _MISSING = 34
 """Per cent of a denied clause's words that the other statement may lack."""
+_MANY = 3
 _CLOSE = 0.5
 """The same where an opposite stands in the place of a word."""
 
@@ -143,6 +144,8 @@ def _flipped(mine: _Part, theirs: _Part, scene: Scene, near: Near) -> bool:
         return False
     if not denied.denied & shared or _ONLY.search(_text(plain)):
         return False
+    if _elliptic(denied) or _opposite_instead(plain, denied):
+        return False
     if next((t.key for t in denied.reading.words(denied.clause) if t.key), "") not in subjects:
         return False  # of another subject
     rest = denied.keys - plain.keys
@@ -152,7 +155,23 @@ def _flipped(mine: _Part, theirs: _Part, scene: Scene, near: Near) -> bool:
     # what the negation governs must be what the other says
     if len(denied.denied & plain.keys) * 100 < (50 if unspaced else 66) * len(denied.denied):
         return False
-    return len(shared) >= _SAME_STATEMENT * len(plain.keys) or len(shared) >= 3
+    held = plain.keys & denied.reading.keys
+    return len(held) >= _SAME_STATEMENT * len(plain.keys) or len(shared) >= _MANY
+
+
+def _elliptic(part: _Part) -> bool:
+    """Whether a clause opens with its negation: "but not at the Alba" leaves out what is denied."""
+    first = part.reading.words(part.clause)[0]
+    return language(part.reading.text) == "en" and first.lower == "not"
+
+
+def _opposite_instead(plain: _Part, denied: _Part) -> bool:
+    """Whether "closed" says without a negation what "cannot be used" says with one."""
+    return any(
+        opposite(token.lower)
+        for token in plain.reading.words(plain.clause)
+        if token.key and token.key not in denied.reading.keys
+    )
 
 
 _ONLY = re.compile(r"\b(?:only|nur|solo|sólo|seulement|apenas|soltanto)\b|只|だけ|のみ", re.I)

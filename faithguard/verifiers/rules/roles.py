@@ -138,6 +138,7 @@ def _proper(reading: Reading, scene: Scene) -> Iterator[tuple[int, int]]:
             not opens
             or last - first > 1
             or word.key in scene.pages.proper
+            or word.key in scene.proper
             or (
                 word.lower not in scene.pages.lowers
                 and not word.lower.endswith(("s", "ed", "ing", "ly", "er", "or"))
@@ -147,7 +148,7 @@ def _proper(reading: Reading, scene: Scene) -> Iterator[tuple[int, int]]:
             yield first, last
 
 
-_SHORTEST = 4
+_SHORTEST = 3
 
 
 def _reversed(scene: Scene, name: str) -> Verdict | None:
@@ -233,13 +234,32 @@ def _holder(
     own, best, named = 0.0, None, False
     passive = any(token.lower == "by" for token in scene.reading.words(clause))
     for near in _plain(scene):
-        keys = near.reading.keys | scene.pages.inherited[near.number]
-        share = _share(scene, clause, rest, near.reading, keys)
-        if subject & keys:
-            own, named = max(own, share), True
-        elif share >= _HELD and best is None and _other_name(near.reading, scene, passive):
-            best = near
+        for keys, owner in _owned(near, scene):
+            share = _share(scene, clause, rest, near.reading, keys)
+            if subject & (keys | owner):
+                own, named = max(own, share), True
+            elif share >= _HELD and best is None and _other_name(near.reading, scene, passive):
+                best = near
     return best if best is not None and named and own < _NOT_HELD else None
+
+
+def _owned(near: Near, scene: Scene) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
+    """Yield the clauses of a sentence, and the sentence, with the name that they speak of.
+
+    A clause without a name of its own speaks of the one before.
+    """
+    reading = near.reading
+    names = list(_proper(reading, scene))
+    inherited = scene.pages.inherited[near.number]
+    owners: set[frozenset[str]] = set()
+    owner = inherited
+    for clause in reading.clauses:
+        opening = [run for run in names if 0 <= run[0] - clause.first <= _OPENING]
+        owner = _keys(reading, opening[0]) if opening else owner
+        owners.add(owner)
+        yield clause.keys | owner, owner
+    if len(owners) < 2:
+        yield reading.keys | inherited, owner
 
 
 def _share(

@@ -25,9 +25,9 @@ _LONGEST_ITEM = 8
 """Words."""
 
 
-_VERBS = frozenset(
+_NO_ITEM = frozenset(
     "is are was were be been has have had do does did can could may might must will would shall"
-    " should gets became made".split()
+    " should gets became made from with in by to at on than either both because".split()
 )
 
 
@@ -241,6 +241,9 @@ def _items(reading: Reading) -> Iterator[list[Token]]:
         item = tokens[start + 1 : stop]
         if not any(token.key for token in item) or len(item) > _LONGEST_ITEM:
             return
-        if any(token.lower in _VERBS or token.value >= 0 for token in item):
+        if any(token.lower in _NO_ITEM or token.value >= 0 for token in item):
             return  # clauses, not things
         yield item
+    before = [token for token in tokens[max(0, commas[0] - 4) : commas[0]] if token.key]
+    if before and cuts[0] == commas[0]:
+        yield before[-1:]

@@ -32,7 +32,7 @@ _CLOCK = re.compile(
 _MINUTES = "|".join(sorted(ENGLISH, key=len, reverse=True))
 _SAID = re.compile(
     rf"\b(?P<amount>(?:a\s+)?quarter|half|{_MINUTES}|\d{{1,2}})(?P<said>\s+minutes)?\s+(?P<way>past|to)\s+"
-    rf"(?P<hour>{_HOUR_WORD}|\d{{1,2}})(?![\d:.,%])\b"
+    rf"(?P<hour>{_HOUR_WORD}|noon|midday|midnight|\d{{1,2}})(?![\d:.%])\b"
     rf"(?:\s+(?P<part>{_PART_OF_DAY}|[ap]\.?m\b))?",
     re.I,
 )
@@ -68,6 +68,10 @@ def _said(match: re.Match[str]) -> set[int]:
     if amount == "half" and to or (named is None and not match["said"] and (to or not amount.isalpha())):
         return set()
     minutes = named or (int(amount) if amount.isdigit() else ENGLISH[amount])
+    named_hour = match["hour"].lower()
+    if named_hour in ("noon", "midday", "midnight"):
+        middle = 0 if named_hour == "midnight" else 720
+        return {(middle + (-minutes if to else minutes)) % 1440}
     hour = _hour_of(match["hour"])
     if not 1 <= hour <= 12 or minutes > 59:
         return set()

@@ -32,7 +32,7 @@ _CLOCK_WORDS = frozenset(
 _TELLING = (
     _DAY_WORDS
     | (_CLOCK_WORDS - {"to", "past"})
-    | {*ENGLISH, *SCALES, *ORDINALS, *PARTS, "once", "twice", "thrice"}
+    | {*ENGLISH, *SCALES, *ORDINALS, *PARTS, "once", "twice", "thrice", "clock"}
 )
 
 

@@ -72,7 +72,15 @@ _TIMES = re.compile(
     re.I,
 )
 _ORDINAL = re.compile(rf"\b(?:{'|'.join(ORDINALS)})\b", re.I)
-_AND_PART = re.compile(r"\s+and\s+(?:a\s+|one\s+)?(half|quarter)\b", re.I)
+_AND_PART = re.compile(
+    r"\s+(?:and\s+(?:a\s+|one\s+)?(half|quarter)|et\s+demie?|y\s+medi[oa]|e\s+mezz[oa]|e\s+mei[oa])\b", re.I
+)
+_WHOLE_DAY = re.compile(r"\b(?:around|round)\s+the\s+clock\b|\brund\s+um\s+die\s+Uhr\b", re.I)
+_A_UNIT_ELSEWHERE = re.compile(
+    r"\b(?P<a>une?|una?|uno|eine[mnr]?|uma?)\s+(?:heure|hora|ora|stunde|tag|jour|día|dia|giorno|woche"
+    r"|semaine|semana|settimana|monat|mois|mes|mese|mês|jahr|an|année|año|anno|ano)\b",
+    re.I,
+)
 _SCALE = re.compile(
     r"(?:[\s-]*(?P<latin>"
     + "|".join(sorted((s for s in SCALES if not re.match("[\u3000-\u9fff]", s)), key=len)[::-1])
@@ -114,6 +122,9 @@ def numbers(text: str, words: frozenset[str], *, digits: bool) -> Iterator[Value
         yield from _foreign(text, tongue)
     if not text.isascii():
         yield from _han(text)
+    for match in _WHOLE_DAY.finditer(text):
+        day = frozenset({Fraction(86_400)})
+        yield Value("number", "second", day, *match.span(), match[0], bare=frozenset({Fraction(24)}))
 
 
 _WORDS = frozenset([*ENGLISH, *SCALES, *ORDINALS, *PARTS, *_TIMES_OF, "a", "an", "one"])
@@ -181,6 +192,8 @@ def _joins(match: re.Match[str]) -> bool:
 def _foreign(text: str, tongue: str) -> Iterator[Value]:
     """Yield the spelled numbers of another language than English."""
     table = FOREIGN[tongue]
+    for match in _A_UNIT_ELSEWHERE.finditer(text):
+        yield _number({Fraction(1)}, match.start(), match.end("a"), text)
     for match in _PATTERNS[tongue].finditer(text):
         readings = {Fraction(table[match[0].lower()])}
         yield _number(readings, match.start(), match.end(), text)
@@ -288,7 +301,7 @@ def _number(
     """Add the scale and the unit that stand around a number."""
     stop = end
     if part := _AND_PART.match(text, stop):  # two and a half
-        readings = {reading + PARTS[part[1].lower()] for reading in readings}
+        readings = {reading + PARTS[(part[1] or "half").lower()] for reading in readings}
         stop = part.end()
     scale, stop = _scale_at(text, stop)
     if scale > 1 and text[stop : stop + 1].isdigit():  # 1兆2,500億
@@ -307,7 +320,7 @@ def _number(
         unit, step, stop = _unit_at(text, stop)
         factor *= step
     if unit and (part := _AND_PART.match(text, stop)):  # an hour and a half
-        readings = {reading + PARTS[part[1].lower()] for reading in readings}
+        readings = {reading + PARTS[(part[1] or "half").lower()] for reading in readings}
         stop = part.end()
     if unit and text.startswith("半", stop):  # 2時間半
         readings = {reading + Fraction(1, 2) for reading in readings}

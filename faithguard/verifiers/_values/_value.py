@@ -129,7 +129,7 @@ class Value:
         return bool(self.readings & other.readings)
 
     def _same_number(self, other: Value) -> bool:
-        if {self.unit, other.unit} == {"", "%"} and self._share == other._share:
+        if {self.unit, other.unit} == {"", "%"} and self._same_share(other):
             return True
         soft = {self.unit, other.unit} & _COUNTERS and "" in (self.unit, other.unit)
         if not soft and ((self.counts and other.unit) or (other.counts and self.unit)):
@@ -139,6 +139,16 @@ class Value:
         if self.unit != other.unit:
             return self._converted(other)
         return bool(self.readings & other.readings) or self._near(other)
+
+    def _same_share(self, other: Value) -> bool:
+        if self._share == other._share:
+            return True
+        return (self.approximate or other.approximate) and any(
+            0 < a < 1 and abs(a - b) <= b * _NEAR
+            for a in self._share
+            for b in other._share
+            if isinstance(a, Fraction) and isinstance(b, Fraction)
+        )
 
     def _converted(self, other: Value) -> bool:
         """Miles and kilometres, 30 days and a month: equal if near enough."""

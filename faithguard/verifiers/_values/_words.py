@@ -173,11 +173,11 @@ FOREIGN: dict[str, dict[str, int | Fraction]] = {
 """Language -> its number words; "one" is left out, being an article as often."""
 
 _TELLING = {
-    "de": "der die das und ist nicht mit für von den ein eine wird werden auf im zu bei dem beträgt",
-    "fr": "le la les des et est une dans pour du que pas sont au avec par sur ne ou il elle",
-    "es": "el la los las de y es en que una del por con para no se un al su",
-    "it": "il la di e è per che un una del della non con sono gli dei le nel si alla",
-    "pt": "o a os as de e é em que uma do da não com para um dos das no na são ao",
+    "de": "der das und ist nicht mit für von ein eine wird werden kann auf im zu bei dem beträgt",
+    "fr": "le les des et est une dans pour du que sont au avec sur ne ou il elle peut",
+    "es": "el los las es en que una con para se su puede debe dura",
+    "it": "il di è che una della sono gli dei nel si alla dura impiega",
+    "pt": "os é em que uma não com um dos na são ao pode custa",
 }
 _MARKS = {name: frozenset(words.split()) for name, words in _TELLING.items()}
 _ENGLISH_MARKS = frozenset("the and is of to in with for was are that by at from or it be".split())
@@ -197,7 +197,7 @@ def language(text: str) -> str:
     best, most = "en", sum(word in _ENGLISH_MARKS for word in words)
     for name, marks in _MARKS.items():
         count = sum(word in marks for word in words)
-        if count > most and count > 1:
+        if count > most:
             best, most = name, count
     return best
 

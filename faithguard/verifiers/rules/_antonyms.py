@@ -139,6 +139,22 @@ _PAIRS = """
     everyone everybody | nobody
     everything | nothing
     everywhere | nowhere
+    geöffnet offen | geschlossen zu
+    kostenlos gratis | kostenpflichtig
+    erlaubt gestattet | verboten untersagt
+    steigt stieg erhöht erhöhte | sinkt sank senkt senkte
+    ouvert ouverte ouverts ouvertes | fermé fermée fermés fermées
+    gratuit gratuite gratuits gratuites | payant payante payants payantes
+    autorisé autorisée autorisés | interdit interdite interdits
+    augmente augmenté | diminue diminué baisse baissé
+    abierto abierta abiertos abiertas | cerrado cerrada cerrados cerradas
+    permitido permitida | prohibido prohibida
+    aumenta aumentó subió | disminuye disminuyó bajó
+    aperto aperta aperti aperte | chiuso chiusa chiusi chiuse
+    consentito consentita | vietato vietata
+    aberto aberta abertos abertas | fechado fechada fechados fechadas
+    permitido | proibido
+    incluido incluida inclus incluse compris comprise | excluido excluida exclus excluse
 """
 
 

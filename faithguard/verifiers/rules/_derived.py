@@ -36,6 +36,8 @@ def derivable(value: Value, lines: Sequence[Sequence[Value]]) -> bool:
         return any(_reached(value, unit, amount) for unit, amount in _between(known))
     if not value.unit or value.unit in ("person", "times"):
         return any(_equal(value, amount) for line in lines for amount in _counts(list(line)))
+    if any(_equal(value, amount) for amount in _priced(value.unit, known)):
+        return True
     unit = "%" if value.unit == "percentage point" else value.unit
     alike = [one for one in known if one.unit == unit]
     return any(_equal(value, amount) for amount in _sums(alike))
@@ -48,6 +50,16 @@ def _sums(values: Sequence[Value]) -> Iterator[Fraction]:
             yield abs(x - y)
 
 
+def _priced(unit: str, known: Sequence[Value]) -> Iterator[Fraction]:
+    """Yield half of an amount, and what a percentage makes of it."""
+    shares = {r / 100 for one in known if one.unit == "%" for r in _numbers(one)}
+    shares |= {r for one in known for r in _numbers(one) if not one.unit and 0 < r < 1}
+    for amount in (r for one in known if one.unit == unit for r in _numbers(one)):
+        yield amount / 2
+        for share in shares:
+            yield from (amount * share, amount * (1 - share), amount * (1 + share))
+
+
 def _counts(values: list[Value]) -> Iterator[Fraction]:
     """Yield the sums of two or three counts in one sentence that stand beside each other."""
     for first in range(len(values)):
@@ -56,6 +68,9 @@ def _counts(values: list[Value]) -> Iterator[Fraction]:
             close = all(b.start - a.end < 24 for a, b in zip(run, run[1:], strict=False))
             if len(run) == size and close and all(not v.unit and v.counts for v in run):
                 yield sum((next(_numbers(v)) for v in run), Fraction(0))
+    for one, two in combinations(values, 2):
+        if "times" in (one.unit, two.unit):  # two capsules three times a day
+            yield from (x * y for x in _numbers(one) for y in _numbers(two))
     for share, whole in ((a, b) for a in values for b in values if a is not b):
         for part in _numbers(share):
             if 0 < part < 1 or share.unit == "%":

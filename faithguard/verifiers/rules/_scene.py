@@ -78,6 +78,9 @@ class _Pages:
 
 _PRONOUNS = frozenset("it they he she this these its their his her both there such that".split())
 
+_POINTING = frozenset("that this these those which it then otherwise thereafter afterwards".split())
+_OPENING = 3
+
 
 def _inherited(
     sentences: Sequence[Sentence], readings: Sequence[Reading]
@@ -86,8 +89,11 @@ def _inherited(
     subject = frozenset[str]()
     passage = -1
     for sentence, reading in zip(sentences, readings, strict=True):
-        opens = reading.tokens[0].lower if reading.tokens else ""
-        goes_on = opens in _PRONOUNS and sentence.passage == passage
+        opening = [token.lower for token in reading.tokens[:_OPENING]]
+        points = opening[:1] and opening[0] in _PRONOUNS
+        goes_on = sentence.passage == passage and bool(
+            points or not _POINTING.isdisjoint(opening)
+        )
         yield subject if goes_on else frozenset()
         if not goes_on:
             subject = reading.clauses[0].keys if reading.clauses else frozenset()

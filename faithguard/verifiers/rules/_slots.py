@@ -87,6 +87,8 @@ def anchors(
     near: set[Anchor] = {key for key in clause.keys if key not in ignored}
     near.update(n for n in clause.values if not reading.values[n].start <= start < reading.values[n].end)
     wide = near | {key for key in subject.keys if key not in ignored}
+    if reading.text.count(": ") > 1 and "; " in reading.text:  # "Plan: Basic; Price: 9"
+        wide |= reading.clauses[1].keys - set(ignored)
     if clause == subject and len(near) < _FEW and len(reading.clauses) > 1:  # "Under section 3, ..."
         wide |= reading.clauses[1].keys - set(ignored)
     return frozenset(near), frozenset(wide)

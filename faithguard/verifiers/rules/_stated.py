@@ -67,6 +67,8 @@ def is_year(value: Value) -> bool:
 
 def _absent(scene: Scene, name: str, value: Value) -> Verdict | None:
     lines = [near.reading.values for near in scene.near]
+    if _under_negation(scene, value) or _named(scene, value) or _in_century(scene, value):
+        return None
     if derivable(value, lines) or _in_scale(value, scene) or _written(value, scene):
         return None
     for near in scene.near:
@@ -79,6 +81,48 @@ def _absent(scene: Scene, name: str, value: Value) -> Verdict | None:
     if _counts(value) or value.readings == {_WHOLE_WEEK} or _within_bound(value, scene):
         return None
     return unmentioned(scene, name, f"the context nowhere says {value.text!r}")
+
+
+def _under_negation(scene: Scene, value: Value) -> bool:
+    """Whether a clause denies something of a value: "it does not run on Wednesdays"."""
+    clause = scene.reading.clause_at(value.start)
+    return clause is not None and any(
+        token.lower in _NEGATORS or token.lower.endswith("n't")
+        for token in scene.reading.words(clause)
+    )
+
+
+_NEGATORS = frozenset("not never no nicht kein keine pas ne non não nunca".split())
+
+
+def _named(scene: Scene, value: Value) -> bool:
+    """Whether a number only ends a name that the context shortens: "Apollo 11"."""
+    before = [token for token in scene.reading.tokens if token.end <= value.start][-1:]
+    return (
+        value.family == "number"
+        and not value.unit
+        and value.text.isdigit()
+        and bool(before)
+        and before[0].capital
+        and before[0].end + 1 == value.start
+        and before[0].key is not None
+        and scene.known(before[0].key)
+        and not is_year(value)
+    )
+
+
+def _in_century(scene: Scene, value: Value) -> bool:
+    """Whether "the 13th century" is that of a year in the context."""
+    if not _CENTURY.match(scene.reading.text, value.end):
+        return False
+    years = {
+        int(year) // 100 + 1 for text in scene.pages.squeezed for year in _YEAR.findall(text)
+    }
+    return any(reading in years for reading in value.readings)
+
+
+_CENTURY = re.compile(r"(?:st|nd|rd|th)?[\s-]centur", re.I)
+_YEAR = re.compile(r"(?<!\d)\d{3,4}(?!\d)")
 
 
 def _in_scale(value: Value, scene: Scene) -> bool:

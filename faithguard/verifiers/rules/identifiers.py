@@ -6,6 +6,8 @@ others of its kind do, or belongs to something else; else silence.
 
 from __future__ import annotations
 
+import re
+
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._each import EachClaim
@@ -34,6 +36,8 @@ class Identifiers(EachClaim):
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where every identifier is held."""
         scene = scene_of(claim, context)
+        if (quoted := _misquoted(scene, self.name)) is not None:
+            return quoted
         if not scene.reading.identifiers:
             return None
         asked = {one.plain for one in find_identifiers(context.question or "")}
@@ -47,6 +51,27 @@ class Identifiers(EachClaim):
             if verdict is not None:
                 return verdict
         return None
+
+
+_QUOTE = re.compile(r"[\"“«„]([^\"“”«»„]{12,300})[\"”»“]")
+_FEWEST_WORDS = 4
+_QUOTED = 0.75
+"""Share of the words of a quotation that one sentence must hold to be what is quoted."""
+
+
+def _misquoted(scene: Scene, name: str) -> Verdict | None:
+    """Veto words in quotation marks that the context does not have."""
+    for match in _QUOTE.finditer(scene.claim.text):
+        words = re.findall(r"\w+", match[1].lower())
+        if len(words) < _FEWEST_WORDS or any(squeezed(match[1]) in t for t in scene.pages.squeezed):
+            continue
+        shares = (
+            sum(word in held for word in words) / len(words)
+            for held in ({t.lower for t in near.reading.tokens} for near in scene.near)
+        )
+        if max(shares, default=0.0) < _QUOTED:
+            return unmentioned(scene, name, f"the context nowhere says {match[0][:80]!r}")
+    return None
 
 
 def _inside_another(one: Identifier, scene: Scene) -> bool:

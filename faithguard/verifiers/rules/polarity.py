@@ -144,7 +144,7 @@ def _flipped(mine: _Part, theirs: _Part, scene: Scene, near: Near) -> bool:
         return False
     if not denied.denied & shared or _ONLY.search(_text(plain)):
         return False
-    if _elliptic(denied) or _opposite_instead(plain, denied):
+    if _ALTERNATIVE.search(_text(plain)) or _elliptic(denied) or _opposite_instead(plain, denied):
         return False
     if next((t.key for t in denied.reading.words(denied.clause) if t.key), "") not in subjects:
         return False  # of another subject
@@ -157,6 +157,10 @@ def _flipped(mine: _Part, theirs: _Part, scene: Scene, near: Near) -> bool:
         return False
     held = plain.keys & denied.reading.keys
     return len(held) >= _SAME_STATEMENT * len(plain.keys) or len(shared) >= _MANY
+
+
+# "may go without giving a reason" and "need not give a reason" are one rule
+_ALTERNATIVE = re.compile(r"\b(?:without|ohne|sans|sin|senza|sem)\b", re.I)
 
 
 def _elliptic(part: _Part) -> bool:
@@ -221,12 +225,14 @@ def _opposites(
         return None
     said = {token.lower for token in near.reading.tokens}
     own = {token.lower for token in scene.reading.tokens}
+    known = near.reading.keys
     places = {t.lower: n for n, t in enumerate(theirs.reading.tokens)}
     for number in range(mine.clause.first, mine.clause.last):
-        word = scene.reading.tokens[number].lower
-        for other in opposite(word) & said - own if word not in said else ():
+        token = scene.reading.tokens[number]
+        word = token.lower
+        for other in opposite(word) & said - own if token.key not in known else ():
             beside = _beside(scene.reading, number) & _beside(near.reading, places[other])
-            if beside and not _elsewhere(word, beside, scene):
+            if beside and not _elsewhere(token, beside, scene):
                 return word, other
     return None
 
@@ -238,10 +244,11 @@ def _beside(reading: Reading, number: int) -> set[str]:
     return {*before[-1:], *after[:1]}
 
 
-def _elsewhere(word: str, beside: set[str], scene: Scene) -> bool:
+def _elsewhere(word: Token, beside: set[str], scene: Scene) -> bool:
     """Whether another sentence of the context says it with the claim's word."""
     return any(
-        any(token.lower == word for token in near.reading.tokens) and beside & near.reading.keys
+        (word.key in near.reading.keys or any(t.lower == word.lower for t in near.reading.tokens))
+        and beside & near.reading.keys
         for near in scene.near
     )
 

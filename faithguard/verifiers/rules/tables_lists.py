@@ -105,6 +105,11 @@ def _misread(
         for number, keys in enumerate(reading.columns)
         if number in cells and keys and 2 * len(keys & words) >= len(keys) and number
     ]
+    columns = columns or [
+        number
+        for number, cell in cells.items()
+        if number and value.unit and any(reading.values[n].unit == value.unit for n in cell.values)
+    ]
     if len(columns) != 1:
         return None
     cell = cells[columns[0]]

@@ -73,8 +73,8 @@ class Reading:
     """Runs of capitalised words inside a sentence, as pairs of token numbers."""
     row: bool = False
     """Whether it is a row of a table."""
-    columns: tuple[frozenset[str], ...] = ()
-    """The words of each column of a row."""
+    columns: tuple[tuple[frozenset[str], tuple[Value, ...]], ...] = ()
+    """The words and the values in the header of each column of a row."""
 
     @property
     def is_field(self) -> bool:
@@ -161,7 +161,7 @@ def _read_row(text: str, header: str, mark: str) -> Reading:
     keys = plain.keys.union(*(column.keys for column in columns))
     return Reading(
         text, plain.tokens, tuple(clauses), plain.values, plain.identifiers, keys, plain.names, True,
-        tuple(column.keys for column in columns),
+        tuple((column.keys, column.values) for column in columns),
     )
 
 

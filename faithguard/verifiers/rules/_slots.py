@@ -116,14 +116,24 @@ def _gain(
         row = own.near.reading.row and rival.near.reading.row
         mine = _held(scene, wanted, own.near.reading, own.clause if row else None)
         theirs = _held(scene, wanted, rival.near.reading, rival.clause if row else None)
-        mine |= wanted & scene.pages.inherited[own.near.number]
-        theirs |= wanted & scene.pages.inherited[rival.near.number]
+        mine |= _inherited(scene, wanted, own.near.number)
+        theirs |= _inherited(scene, wanted, rival.near.number)
         gained, lost = theirs - mine, mine - theirs
         if not (row or _fits(near, theirs, rival)):
             return None
     if not gained or (lost and not _outweighs(scene, gained, lost)):
         return None
     return _weight(scene, gained)
+
+
+def _inherited(
+    scene: Scene, wanted: frozenset[Anchor], number: int
+) -> frozenset[Anchor]:
+    """Return what a sentence such as "Above that, ..." takes from the one before."""
+    if not scene.pages.inherited[number]:
+        return frozenset()
+    before = _held(scene, wanted, scene.all[number - 1], None)
+    return before | (wanted & scene.pages.inherited[number])
 
 
 def _fits(near: frozenset[Anchor], theirs: frozenset[Anchor], rival: Slot) -> bool:

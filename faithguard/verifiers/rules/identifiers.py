@@ -53,7 +53,11 @@ class Identifiers(EachClaim):
         return None
 
 
-_QUOTE = re.compile(r"[\"“«„]([^\"“”«»„]{12,300})[\"”»“]")
+_QUOTE = re.compile(
+    r"\b(?:said|says|wrote|writes|stated|states|declared|remarked|slogan(?:\s+was)?|asked|replied"
+    r"|quoted|sagte|schrieb|dit|a\s+dit|dijo|disse|ha\s+detto)\b[^\"“”«»„.]{0,24}[\"“«„]([^\"“”«»„]{12,300})[\"”»“]",
+    re.I,
+)
 _FEWEST_WORDS = 4
 _QUOTED = 0.75
 """Share of the words of a quotation that one sentence must hold to be what is quoted."""
@@ -70,7 +74,7 @@ def _misquoted(scene: Scene, name: str) -> Verdict | None:
             for held in ({t.lower for t in near.reading.tokens} for near in scene.near)
         )
         if max(shares, default=0.0) < _QUOTED:
-            return unmentioned(scene, name, f"the context nowhere says {match[0][:80]!r}")
+            return unmentioned(scene, name, f"the context nowhere says {match[1][:80]!r}")
     return None
 
 

@@ -144,7 +144,7 @@ def _flipped(mine: _Part, theirs: _Part, scene: Scene, near: Near) -> bool:
         return False
     if not denied.denied & shared or _ONLY.search(_text(plain)):
         return False
-    if _ALTERNATIVE.search(_text(plain)) or _elliptic(denied) or _opposite_instead(plain, denied):
+    if _alternative(plain) != _alternative(denied) or _elliptic(denied) or _opposite_instead(plain, denied):
         return False
     if next((t.key for t in denied.reading.words(denied.clause) if t.key), "") not in subjects:
         return False  # of another subject
@@ -161,6 +161,10 @@ def _flipped(mine: _Part, theirs: _Part, scene: Scene, near: Near) -> bool:
 
 # "may go without giving a reason" and "need not give a reason" are one rule
 _ALTERNATIVE = re.compile(r"\b(?:without|ohne|sans|sin|senza|sem)\b", re.I)
+
+
+def _alternative(part: _Part) -> bool:
+    return _ALTERNATIVE.search(_text(part)) is not None
 
 
 def _elliptic(part: _Part) -> bool:
@@ -248,7 +252,7 @@ def _elsewhere(word: Token, beside: set[str], scene: Scene) -> bool:
     """Whether another sentence of the context says it with the claim's word."""
     return any(
         (word.key in near.reading.keys or any(t.lower == word.lower for t in near.reading.tokens))
-        and beside & near.reading.keys
+        and beside & (near.reading.keys | scene.pages.inherited[near.number])
         for near in scene.near
     )
 

@@ -104,7 +104,7 @@ def _deeds(reading: Reading, scene: Scene) -> Iterator[_Deed]:
         token = reading.tokens[number] if number is not None else None
         if number is None or token is None or token.key is None or token.key in _SYMMETRIC:
             continue
-        if token.capital or token.value >= 0 or not _is_verb(token.lower):
+        if token.capital or token.value >= 0 or not _is_verb(token.lower, reading.tokens[number - 1].lower):
             continue
         following = names[place + 1] if place + 1 < len(names) else None
         if following is None or following[0] > number + _NEAR_AFTER:
@@ -173,9 +173,9 @@ _PAST = frozenset(
 )
 
 
-def _is_verb(word: str) -> bool:
-    """Whether a word has the form of a finite verb or a participle."""
-    return word.endswith(("ed", "s")) or word in _PAST
+def _is_verb(word: str, before: str) -> bool:
+    """Whether a word has the form of a finite verb, a participle or an infinitive."""
+    return word.endswith(("ed", "s")) or word in _PAST or before in ("to", "will", "must", "may")
 
 
 def _swapped(mine: _Deed, theirs: _Deed) -> bool:
@@ -194,7 +194,7 @@ def _of_another(scene: Scene, name: str) -> Verdict | None:
     """Veto what the context says of another name, and not of the one that the claim gives."""
     for clause in scene.reading.clauses:
         for subject in _subjects(scene, clause):
-            rest = clause.keys - subject
+            rest = _rest(scene.reading, clause) - subject
             if len(rest) + len(clause.values) < _FEWEST:
                 continue
             found = _holder(scene, clause, rest, subject)
@@ -202,6 +202,13 @@ def _of_another(scene: Scene, name: str) -> Verdict | None:
                 reason = "the context says it of another: " + repr(found.sentence.text[:80])
                 return contradiction(scene, name, reason, found)
     return None
+
+
+def _rest(reading: Reading, clause: Clause) -> frozenset[str]:
+    """Return what a clause says of its name: in the passive, what stands before "by"."""
+    words = reading.words(clause)
+    by = next((n for n, token in enumerate(words) if token.lower == "by"), len(words))
+    return frozenset(token.key for token in words[:by] if token.key)
 
 
 def _subjects(scene: Scene, clause: Clause) -> Iterator[frozenset[str]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from fractions import Fraction
 
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
@@ -98,21 +99,14 @@ def _misread(
 ) -> Verdict | None:
     """Veto a value whose column the claim names while another cell of the row or table has it."""
     reading = row.reading
-    cells = dict(enumerate(reading.clauses))
-    words = _phrase(scene.reading, clause, value, reading)
-    columns = [
-        number
-        for number, keys in enumerate(reading.columns)
-        if number in cells and keys and 2 * len(keys & words) >= len(keys) and number
-    ]
-    columns = columns or [
-        number
-        for number, cell in cells.items()
-        if number and value.unit and any(reading.values[n].unit == value.unit for n in cell.values)
-    ]
+    columns = (
+        list(_dated(scene.reading, clause, value, reading))
+        or list(_named(_phrase(scene.reading, clause, value, reading), reading))
+        or list(_measured(value, reading))
+    )
     if len(columns) != 1:
         return None
-    cell = cells[columns[0]]
+    cell = reading.clauses[columns[0]]
     if _holds(reading, cell, value) or _label_has(reading, value):
         return None
     elsewhere = any(
@@ -124,6 +118,28 @@ def _misread(
     written = reading.text[start:end]
     reason = f"the table has {written!r} in that cell, the answer {value.text!r}"
     return contradiction(scene, name, reason, row)
+
+
+def _dated(claim: Reading, clause: Clause, value: Value, row: Reading) -> Iterator[int]:
+    """Yield the columns whose header holds another value of the clause: "exports 2022"."""
+    others = [v for v in (claim.values[n] for n in clause.values) if v is not value]
+    for number, (_, values) in enumerate(row.columns[: len(row.clauses)]):
+        if number and any(one.agrees(other) for one in others for other in values):
+            yield number
+
+
+def _named(words: frozenset[str], row: Reading) -> Iterator[int]:
+    """Yield the columns that words name."""
+    for number, (keys, _) in enumerate(row.columns[: len(row.clauses)]):
+        if number and keys and 2 * len(keys & words) >= len(keys):
+            yield number
+
+
+def _measured(value: Value, row: Reading) -> Iterator[int]:
+    """Yield the columns that hold values in the unit of a value."""
+    for number, cell in enumerate(row.clauses):
+        if number and value.unit and any(row.values[n].unit == value.unit for n in cell.values):
+            yield number
 
 
 def _phrase(reading: Reading, clause: Clause, value: Value, row: Reading) -> frozenset[str]:
@@ -147,7 +163,11 @@ def _phrase(reading: Reading, clause: Clause, value: Value, row: Reading) -> fro
 
 
 def _holds(reading: Reading, cell: Clause, value: Value) -> bool:
-    return any(value.agrees(reading.values[n]) for n in cell.values)
+    plain = {r / value.scale for r in value.bare if isinstance(r, Fraction)}
+    return any(
+        value.agrees(other) or (value.scale > 1 and not other.unit and bool(plain & other.readings))
+        for other in (reading.values[n] for n in cell.values)
+    )
 
 
 def _label_has(reading: Reading, value: Value) -> bool:

@@ -385,7 +385,9 @@ def _claims(unit: _Unit) -> Iterator[_Found]:
     """Yield the claims of one unit."""
     if unit.block.kind == "row":
         text = _lead_text(unit, unit.block.said or row_text(unit.source, unit.block.header))
-        yield _Found(start=unit.start, end=unit.end, text=text, kind="fact", cites=citations(unit.source))
+        yield _Found(
+            start=unit.start, end=unit.end, text=text, kind="fact", cites=citations(unit.source)
+        )
         return
     whole = kind_of(unit.words)
     pieces = _pieces(unit.source, form_of(unit.words) if whole == "fact" else whole)

@@ -54,7 +54,10 @@ def clocks(text: str) -> Iterator[Value]:
         if 1 <= hour <= 12:  # "5 to 7 pm", "9 to 5 pm": which half of the day is not said
             morning = hour % 12 * 60 + minute
             yield _value(
-                {morning, morning + 720}, match.start("h"), match.end("m" if match["m"] else "h"), text
+                {morning, morning + 720},
+                match.start("h"),
+                match.end("m" if match["m"] else "h"),
+                text,
             )
     for match in _CLOCK.finditer(text):
         if readings := _minutes(match):
@@ -65,7 +68,9 @@ def _said(match: re.Match[str]) -> set[int]:
     """Read "half past six" and "ten to nine"; "5 to 7" alone is a range."""
     amount, to = match["amount"].lower(), match["way"].lower() == "to"
     named = {"half": 30}.get(amount, 15 if "quarter" in amount else None)
-    if amount == "half" and to or (named is None and not match["said"] and (to or not amount.isalpha())):
+    if (amount == "half" and to) or (
+        named is None and not match["said"] and (to or not amount.isalpha())
+    ):
         return set()
     minutes = named or (int(amount) if amount.isdigit() else ENGLISH[amount])
     named_hour = match["hour"].lower()
@@ -79,7 +84,7 @@ def _said(match: re.Match[str]) -> set[int]:
     part = (match["part"] or "").lower()
     if not part:
         return {at, at + 720}
-    return {at if "morning" in part or part.startswith("a") and "m" in part[:3] else at + 720}
+    return {at if "morning" in part or (part.startswith("a") and "m" in part[:3]) else at + 720}
 
 
 def _minutes(match: re.Match[str]) -> set[int]:

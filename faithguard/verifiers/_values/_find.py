@@ -56,11 +56,11 @@ def _foreign(text: str) -> bool:
     return language(text) != "en"
 
 
-def _candidates(
-    text: str, words: frozenset[str], *, digits: bool, plain: bool
-) -> Iterator[Value]:
+def _candidates(text: str, words: frozenset[str], *, digits: bool, plain: bool) -> Iterator[Value]:
     """Yield values, the most specific writings first."""
-    if digits and (not plain or words & MONTH_OF.keys() or "-" in text or "/" in text or "." in text):
+    if digits and (
+        not plain or words & MONTH_OF.keys() or "-" in text or "/" in text or "." in text
+    ):
         yield from dates(text)
     if not plain or words & _DAY_WORDS or "24/7" in text:
         yield from days(text)

@@ -45,7 +45,9 @@ _DIGITS = re.compile(
     rf"|(?P<onlyfrac>[{VULGAR}])"
 )
 _RATIO = re.compile(r"(?<![\d/.,])(\d{1,2})/(\d{1,2})(?![\d/])")
-_TO_ONE = re.compile(rf"(?<![\d.,:/])(\d{{1,3}}):(\d{{1,3}})(?![\d:])|\b(\d{{1,3}}|{_NUMBER_WORD}) to one\b", re.I)
+_TO_ONE = re.compile(
+    rf"(?<![\d.,:/])(\d{{1,3}}):(\d{{1,3}})(?![\d:])|\b(\d{{1,3}}|{_NUMBER_WORD}) to one\b", re.I
+)
 _SPELLED = re.compile(
     rf"\b(?:(?:{_NUMBER_WORD}|a(?=\s+(?:dozen|hundred|thousand|million|billion)\b))"
     rf"(?:[\s-]+(?:(?<=hundred )and\s+|(?<=thousand )and\s+|(?<=million )and\s+)?"
@@ -73,7 +75,8 @@ _TIMES = re.compile(
 )
 _ORDINAL = re.compile(rf"\b(?:{'|'.join(ORDINALS)})\b", re.I)
 _AND_PART = re.compile(
-    r"\s+(?:and\s+(?:a\s+|one\s+)?(half|quarter)|et\s+demie?|y\s+medi[oa]|e\s+mezz[oa]|e\s+mei[oa])\b", re.I
+    r"\s+(?:and\s+(?:a\s+|one\s+)?(half|quarter)|et\s+demie?|y\s+medi[oa]|e\s+mezz[oa]|e\s+mei[oa])\b",
+    re.I,
 )
 _WHOLE_DAY = re.compile(r"\b(?:around|round)\s+the\s+clock\b|\brund\s+um\s+die\s+Uhr\b", re.I)
 _A_UNIT_ELSEWHERE = re.compile(
@@ -124,7 +127,9 @@ def numbers(text: str, words: frozenset[str], *, digits: bool) -> Iterator[Value
         yield from _han(text)
     for match in _WHOLE_DAY.finditer(text):
         day = frozenset({Fraction(86_400)})
-        yield Value("number", "second", day, *match.span(), match[0], bare=frozenset({Fraction(24)}))
+        yield Value(
+            "number", "second", day, *match.span(), match[0], bare=frozenset({Fraction(24)})
+        )
 
 
 _WORDS = frozenset([*ENGLISH, *SCALES, *ORDINALS, *PARTS, *_TIMES_OF, "a", "an", "one"])
@@ -166,7 +171,9 @@ def _spelled(text: str) -> Iterator[Value]:
             continue
         count = ONES.get((match["n"] or "one").lower(), 1)
         # "half an hour": the article stands between the number and its unit
-        article = match["article"] and match["article"].lower() != "the" and "of" not in match["rest"]
+        article = (
+            match["article"] and match["article"].lower() != "the" and "of" not in match["rest"]
+        )
         end = match.end("article") if article else None
         part = count * PARTS[match["p"].lower()]
         yield _number({part}, match.start(), end or match.end("p"), text)
@@ -177,8 +184,8 @@ def _spelled(text: str) -> Iterator[Value]:
     for match in _A_UNIT.finditer(text):
         yield _number({Fraction(1)}, match.start(), match.start() + len(match["a"]), text)
     for match in _TIMES.finditer(text):
-        readings = frozenset({Fraction(_TIMES_OF[match[1].lower()])})
-        yield Value("number", "times", readings, *match.span(1), match[1], bare=readings)
+        times = frozenset({Fraction(_TIMES_OF[match[1].lower()])})
+        yield Value("number", "times", times, *match.span(1), match[1], bare=times)
     for match in _ORDINAL.finditer(text):
         readings = {Fraction(ORDINALS[match[0].lower()])}
         yield _number(readings, match.start(), match.end(), text, ordinal=True)
@@ -386,7 +393,9 @@ def _unit_at(text: str, stop: int) -> tuple[str, Fraction, int]:
 
 _BETWEEN = re.compile(r"\s*(?:,\s*)?(?:(?:and|und|et|y|e)\s+)?")
 _MEASURED = ("second", "month")
-_RANGE = re.compile(r"\s*(?:-|–|—|to|x|×|by|or|and|bis|und|oder|à|a|até|et|ou|y|o|e|~|〜|至|到)\s*", re.I)
+_RANGE = re.compile(
+    r"\s*(?:-|–|—|to|x|×|by|or|and|bis|und|oder|à|a|até|et|ou|y|o|e|~|〜|至|到)\s*", re.I
+)
 
 
 def _with_units(values: list[Value], text: str) -> list[Value]:

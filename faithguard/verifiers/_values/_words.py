@@ -138,7 +138,7 @@ _PORTUGUESE = _joined(
     "vinte trinta quarenta cinquenta sessenta setenta oitenta noventa",
     " e ",
 ) | {"duas": 2, "cem": 100, "quatorze": 14}
-_ARABIC = {
+_ARABIC_ONES = {
     word: number
     for number, words in {
         3: "ثلاث ثلاثة", 4: "أربع أربعة", 5: "خمس خمسة", 6: "ست ستة", 7: "سبع سبعة",
@@ -147,17 +147,15 @@ _ARABIC = {
     }.items()
     for word in words.split()
 }  # fmt: skip
-_ARABIC |= {
-    f"{one} عشر{end}": n + 10
-    for one, n in list(_ARABIC.items())
-    if n < 10
-    for end in ("", "ة")
-} | {"أحد عشر": 11, "اثنا عشر": 12, "اثني عشر": 12}
+_ARABIC = (
+    _ARABIC_ONES
+    | {f"{one} عشر{end}": n + 10 for one, n in _ARABIC_ONES.items() if n < 10 for end in ("", "ة")}
+    | {"أحد عشر": 11, "اثنا عشر": 12, "اثني عشر": 12}
+)
 _HINDI = {
     word: number
     for number, word in enumerate(
-        "शून्य एक दो तीन चार पांच छह सात आठ नौ दस ग्यारह बारह तेरह चौदह पंद्रह सोलह सत्रह अठारह उन्नीस बीस"
-        .split()
+        "शून्य एक दो तीन चार पांच छह सात आठ नौ दस ग्यारह बारह तेरह चौदह पंद्रह सोलह सत्रह अठारह उन्नीस बीस".split()
     )
     if number != 1
 } | {"पाँच": 5, "छः": 6, "पच्चीस": 25, "तीस": 30, "चालीस": 40, "पचास": 50, "साठ": 60, "सौ": 100}

@@ -13,7 +13,26 @@ from faithguard.verifiers.rules.roles import Roles
 from faithguard.verifiers.rules.tables_lists import TablesLists
 from faithguard.verifiers.rules.units_currency import UnitsCurrency
 
-RULES = (Quantities, UnitsCurrency, DatesTimes, Identifiers, Polarity, Roles, TablesLists, Citations)
+RULES = (
+    Quantities,
+    UnitsCurrency,
+    DatesTimes,
+    Identifiers,
+    Polarity,
+    Roles,
+    TablesLists,
+    Citations,
+)
 """The families, in the order in which they are asked."""
 
-__all__ = ["RULES", "Citations", "DatesTimes", "Identifiers", "Polarity", "Quantities", "Roles", "TablesLists", "UnitsCurrency"]
+__all__ = [
+    "RULES",
+    "Citations",
+    "DatesTimes",
+    "Identifiers",
+    "Polarity",
+    "Quantities",
+    "Roles",
+    "TablesLists",
+    "UnitsCurrency",
+]

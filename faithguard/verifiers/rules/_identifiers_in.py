@@ -49,14 +49,31 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
         ),
     ),
     ("iban", re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b")),
-    ("file", re.compile(r"(?<![\w.])(?:[\w.-]{0,64}/){0,12}[\w-]{1,64}\.(?:[a-z]{1,5}|mp3|mp4|7z)\b(?![\w/(])")),
+    (
+        "file",
+        re.compile(
+            r"(?<![\w.])(?:[\w.-]{0,64}/){0,12}[\w-]{1,64}\.(?:[a-z]{1,5}|mp3|mp4|7z)\b(?![\w/(])"
+        ),
+    ),
     ("file", re.compile(r"(?<![\w./])/(?:[\w.-]{1,64}/){1,12}[\w.-]{1,64}")),
     ("phone", re.compile(r"(?<![\w+])\+\d(?:[ ()/-]{0,2}\d){6,16}(?!\w)")),
-    ("phone", re.compile(r"(?<![\w+.,-])(?:\(0\d{1,4}\)|0\d{1,4})(?:[ /-]\d{2,8}){1,5}(?![\w.,-]\d)")),
+    (
+        "phone",
+        re.compile(r"(?<![\w+.,-])(?:\(0\d{1,4}\)|0\d{1,4})(?:[ /-]\d{2,8}){1,5}(?![\w.,-]\d)"),
+    ),
     ("phone", re.compile(r"(?<![\w+.,-])(?:\d-)?\d{3}-\d{3}-\d{4}(?![\w-])")),
-    ("version", re.compile(r"(?<![\w.,])v?\d{1,5}(?:\.\d{1,5}){2,4}(?:[-+][\w.]{1,32})?(?!\w)", re.I)),
+    (
+        "version",
+        re.compile(r"(?<![\w.,])v?\d{1,5}(?:\.\d{1,5}){2,4}(?:[-+][\w.]{1,32})?(?!\w)", re.I),
+    ),
     ("version", re.compile(r"(?<![\w.,])v\d{1,5}(?:\.\d{1,5}){0,4}(?!\w)", re.I)),
-    ("section", re.compile(r"\b(?:sections?|sec\.|s\.|art(?:icles?|\.)|§+|paragraphs?|para\.|clauses?)\s?(?=\d)(\d{1,4}[a-z]?(?:\(\w{1,4}\)){0,4}(?:\.\d{1,3}){0,3})", re.I)),
+    (
+        "section",
+        re.compile(
+            r"\b(?:sections?|sec\.|s\.|art(?:icles?|\.)|§+|paragraphs?|para\.|clauses?)\s?(?=\d)(\d{1,4}[a-z]?(?:\(\w{1,4}\)){0,4}(?:\.\d{1,3}){0,3})",
+            re.I,
+        ),
+    ),
     ("variable", re.compile(r"(?<![\w-])(?:[A-Za-z0-9]{1,40}_){1,8}[A-Za-z0-9]{1,40}(?![\w])")),
     ("variable", re.compile(r"(?<![\w-])--?[a-z][a-z0-9]{1,30}(?:-[a-z0-9]{1,30}){0,5}(?![\w-])")),
     ("code", re.compile(r"\b(?:[A-Z]{1,6}|\d{2,6})(?:-[A-Z0-9]{1,8}){1,5}\b(?!-)")),
@@ -64,7 +81,9 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("code", re.compile(r"\b(?=\w{0,11}\d)(?=\w{0,11}[A-Z])[A-Z0-9]{2,12}(?:\.\d{1,2})?\b")),
 )
 _YEARS = re.compile(r"\d{4}-\d{2,4}|\d{1,2}-\d{1,2}")
-_MEASURED = re.compile(r"\d+(?:K|M|G|T|B|W|V|A|MB|GB|TB|KB|KW|MW|GW|PM|AM|H|L|ML|MG|KG|KM|CM|MM|HZ|GHZ|MHZ|S)")
+_MEASURED = re.compile(
+    r"\d+(?:K|M|G|T|B|W|V|A|MB|GB|TB|KB|KW|MW|GW|PM|AM|H|L|ML|MG|KG|KM|CM|MM|HZ|GHZ|MHZ|S)"
+)
 
 
 def find_identifiers(text: str) -> list[Identifier]:

@@ -118,9 +118,7 @@ def read(text: str) -> Reading:
     tokens = tuple(_tokens(text, values, identifiers))
     clauses = tuple(_clauses(text, tokens, values, identifiers))
     keys = frozenset(token.key for token in tokens if token.key)
-    return Reading(
-        text, tokens, clauses, values, identifiers, keys, tuple(_names(tokens, text))
-    )
+    return Reading(text, tokens, clauses, values, identifiers, keys, tuple(_names(tokens, text)))
 
 
 def _outside(values: list[Value], identifiers: tuple[Identifier, ...]) -> Iterator[Value]:
@@ -136,7 +134,9 @@ def _outside(values: list[Value], identifiers: tuple[Identifier, ...]) -> Iterat
 @lru_cache(maxsize=2_048)
 def _read_row(text: str, header: str, mark: str) -> Reading:
     """Read a row cell by cell, each with its column and the first cell."""
-    columns = [read(part.strip().replace("_", " ")) for part in header.strip(mark + " ").split(mark)]
+    columns = [
+        read(part.strip().replace("_", " ")) for part in header.strip(mark + " ").split(mark)
+    ]
     text = text.replace(mark, "|")
     plain = read(text)
     clauses: list[Clause] = []
@@ -160,7 +160,14 @@ def _read_row(text: str, header: str, mark: str) -> Reading:
             first = own
     keys = plain.keys.union(*(column.keys for column in columns))
     return Reading(
-        text, plain.tokens, tuple(clauses), plain.values, plain.identifiers, keys, plain.names, True,
+        text,
+        plain.tokens,
+        tuple(clauses),
+        plain.values,
+        plain.identifiers,
+        keys,
+        plain.names,
+        True,
         tuple((column.keys, column.values) for column in columns),
     )
 
@@ -250,7 +257,8 @@ def _key(word: str) -> str | None:
 _LINKS = frozenset(
     "not no never only also already still yet whereas whether being once upon under above below"
     " within without before after until till least most more less than every all many few several"
-    " none some any cannot n't nor neither either even use used using uses make makes take takes".split()
+    " none some any cannot n't nor neither either even use used using uses make makes"
+    " take takes".split()
 )
 
 

@@ -86,17 +86,15 @@ def _inherited(
     sentences: Sequence[Sentence], readings: Sequence[Reading]
 ) -> Iterator[frozenset[str]]:
     """Yield what each sentence says of the subject of the one before: "It is fixed in 4.2"."""
-    subject = frozenset[str]()
+    subject: frozenset[str] = frozenset()
     passage = -1
     for sentence, reading in zip(sentences, readings, strict=True):
         opening = [token.lower for token in reading.tokens[:_OPENING]]
         points = opening[:1] and opening[0] in _PRONOUNS
-        goes_on = sentence.passage == passage and bool(
-            points or not _POINTING.isdisjoint(opening)
-        )
+        goes_on = sentence.passage == passage and bool(points or not _POINTING.isdisjoint(opening))
         yield subject if goes_on else frozenset()
         if not goes_on:
-            subject = reading.clauses[0].keys if reading.clauses else frozenset()
+            subject = reading.clauses[0].keys if reading.clauses else frozenset[str]()
         passage = sentence.passage
 
 

@@ -85,11 +85,15 @@ def anchors(
     reading = scene.reading
     subject = reading.clauses[0]
     near: set[Anchor] = {key for key in clause.keys if key not in ignored}
-    near.update(n for n in clause.values if not reading.values[n].start <= start < reading.values[n].end)
+    near.update(
+        n for n in clause.values if not reading.values[n].start <= start < reading.values[n].end
+    )
     wide = near | {key for key in subject.keys if key not in ignored}
     if reading.text.count(": ") > 1 and "; " in reading.text:  # "Plan: Basic; Price: 9"
         wide |= reading.clauses[1].keys - set(ignored)
-    if clause == subject and len(near) < _FEW and len(reading.clauses) > 1:  # "Under section 3, ..."
+    if (
+        clause == subject and len(near) < _FEW and len(reading.clauses) > 1
+    ):  # "Under section 3, ..."
         wide |= reading.clauses[1].keys - set(ignored)
     return frozenset(near), frozenset(wide)
 
@@ -109,8 +113,9 @@ def _gain(
         theirs = _held(scene, near, own.near.reading, rival.clause)
         common = _common(own, rival)
         gained, lost = theirs - mine - common, mine - theirs - common
+        gained -= _elided(own, rival, scene)
         if _contrasts(own, rival, gained, near):
-            lost = frozenset()
+            lost = frozenset[Anchor]()
     else:
         wanted = near | wide
         row = own.near.reading.row and rival.near.reading.row
@@ -126,9 +131,7 @@ def _gain(
     return _weight(scene, gained)
 
 
-def _inherited(
-    scene: Scene, wanted: frozenset[Anchor], number: int
-) -> frozenset[Anchor]:
+def _inherited(scene: Scene, wanted: frozenset[Anchor], number: int) -> frozenset[Anchor]:
     """Return what a sentence such as "Above that, ..." takes from the one before."""
     if not scene.pages.inherited[number]:
         return frozenset()
@@ -148,7 +151,7 @@ def _common(own: Slot, rival: Slot) -> frozenset[str]:
     """Return the words that the first of two clauses holds for both.
 
     "The pass costs 5 euros for juniors and 9 for seniors": what stands before the first value, and
-    all but the last phrase behind it; "adults pay 5 for a ride, children pay 9": what stands behind.
+    all but the last phrase behind it; "adults pay 5 for a ride, children 9": what stands behind.
     """
     first, second = sorted((own, rival), key=lambda slot: slot.clause.first)
     reading = own.near.reading
@@ -164,6 +167,18 @@ def _common(own: Slot, rival: Slot) -> frozenset[str]:
     last = max((n for n, token in enumerate(words) if token.lower in _PREPOSITIONS), default=0)
     end = words[last].start if words[last].start > first.at else first.at
     return frozenset(token.key for token in words if token.key and token.end <= end)
+
+
+def _elided(own: Slot, rival: Slot, scene: Scene) -> frozenset[str]:
+    """Return the words of an earlier clause that a later one may leave out: its verb.
+
+    "Tents cost 9 euros, cabins 30": of the words before the value only the first is its own.
+    """
+    if rival.clause.first > own.clause.first or rival.near.reading.row:
+        return frozenset()
+    words = rival.near.reading.words(rival.clause)
+    leading = [t.key for t in words if t.key and t.end <= rival.at]
+    return frozenset(leading[1:]) - scene.reading.hard
 
 
 def _contrasts(own: Slot, rival: Slot, gained: frozenset[Anchor], near: frozenset[Anchor]) -> bool:
@@ -183,9 +198,7 @@ def _contrasts(own: Slot, rival: Slot, gained: frozenset[Anchor], near: frozense
 _PREPOSITIONS = frozenset("for in on at with to from during among by über für im bei".split())
 
 
-def _outweighs(
-    scene: Scene, gained: frozenset[Anchor], lost: frozenset[Anchor]
-) -> bool:
+def _outweighs(scene: Scene, gained: frozenset[Anchor], lost: frozenset[Anchor]) -> bool:
     """Whether names and values speak for the rival, and only common words for the own place."""
     hard = scene.reading.hard
 

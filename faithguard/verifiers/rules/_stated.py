@@ -78,7 +78,7 @@ def _absent(scene: Scene, name: str, value: Value) -> Verdict | None:
         if rival is not None:
             reason = f"the context says {rival.text!r}, the answer {value.text!r}"
             return contradiction(scene, name, reason, near)
-    if _counts(value) or value.readings == {_WHOLE_WEEK} or _within_bound(value, scene):
+    if _counts(value) or _WHOLE_WEEK in value.readings or _within_bound(value, scene):
         return None
     return unmentioned(scene, name, f"the context nowhere says {value.text!r}")
 
@@ -115,9 +115,7 @@ def _in_century(scene: Scene, value: Value) -> bool:
     """Whether "the 13th century" is that of a year in the context."""
     if not _CENTURY.match(scene.reading.text, value.end):
         return False
-    years = {
-        int(year) // 100 + 1 for text in scene.pages.squeezed for year in _YEAR.findall(text)
-    }
+    years = {int(year) // 100 + 1 for text in scene.pages.squeezed for year in _YEAR.findall(text)}
     return any(reading in years for reading in value.readings)
 
 
@@ -193,7 +191,9 @@ def _rival(value: Value, claim: Reading, sentence: Reading) -> Value | None:
     if not rivals:
         return None
     words = _beside(claim, value)
-    return max(rivals, key=lambda rival: (len(words & _beside(sentence, rival)), _alike(value, rival)))
+    return max(
+        rivals, key=lambda rival: (len(words & _beside(sentence, rival)), _alike(value, rival))
+    )
 
 
 def _competes(value: Value, other: Value, claim: Reading, sentence: Reading) -> bool:
@@ -204,11 +204,16 @@ def _competes(value: Value, other: Value, claim: Reading, sentence: Reading) -> 
         return True
     if is_year(value) or is_year(other):
         return is_year(value) and is_year(other)
-    if (min(map(_size, value.readings)) < 1) != (min(map(_size, other.readings)) < 1):
+    if not _alike_in_size(value, other):
         return False  # "a third" and "the third"
     mine = set(counted(claim, value.start, value.end))
     theirs = set(counted(sentence, other.start, other.end))
     return bool(mine & theirs) or not (mine or theirs)
+
+
+def _alike_in_size(one: Value, two: Value) -> bool:
+    """Whether both are shares of one, or neither is."""
+    return (min(map(_size, one.readings)) < 1) == (min(map(_size, two.readings)) < 1)
 
 
 def _size(reading: object) -> Fraction:
@@ -324,9 +329,12 @@ def _same_kind(
         elided: Whether the sentence holds the claim's value too, so that it need not say again
             what is counted.
     """
-    if value.family == other.family == "number" and not value.unit:
-        if (min(map(_size, value.readings)) < 1) != (min(map(_size, other.readings)) < 1):
-            return False  # a share and a count
+    if (
+        value.family == other.family == "number"
+        and not value.unit
+        and not _alike_in_size(value, other)
+    ):
+        return False  # a share and a count
     if value.family != other.family or other.unit not in units:
         return value.unit in CURRENCIES and other.unit in CURRENCIES
     if value.family != "number" or other.unit:

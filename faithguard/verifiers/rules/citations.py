@@ -66,9 +66,7 @@ class Citations(EachClaim):
         best = max(shares, key=lambda number: (shares[number], -number), default=0)
         if best in numbers or shares.get(best, 0.0) < _SAYS or shares[best] - held < _BETTER:
             return None
-        near = next(
-            near for near in scene.near if scene.pages.place[near.sentence.passage] == best
-        )
+        near = next(near for near in scene.near if scene.pages.place[near.sentence.passage] == best)
         named = ", ".join(map(str, numbers))
         reason = f"the answer cites passage {named} for it, and passage {best} says it"
         return contradiction(scene, self.name, reason, near)

@@ -33,8 +33,8 @@ _CLOSE = 0.5
 _NEGATORS = frozenset(
     "not no never none nobody nothing neither nor cannot n't hardly nicht kein keine keinen"
     " keinem keiner keines nie niemals weder nunca ningún ninguna ninguno tampoco pas jamais"
-    " aucun aucune non nessun nessuna nessuno não nenhum nenhuma नहीं न मत لا لم لن ليس ليست غير بدون"
-    .split()
+    " aucun aucune non nessun nessuna nessuno não nenhum nenhuma नहीं न"
+    " मत لا لم لن ليس ليست غير بدون".split()
 )
 _DENYING = frozenset("fail lack refu unabl exclud forbid prohibit impossibl".split())
 """Stems of words that deny what stands beside them; left out where the other has them too."""
@@ -144,7 +144,11 @@ def _flipped(mine: _Part, theirs: _Part, scene: Scene, near: Near) -> bool:
         return False
     if not denied.denied & shared or _ONLY.search(_text(plain)):
         return False
-    if _alternative(plain) != _alternative(denied) or _elliptic(denied) or _opposite_instead(plain, denied):
+    if (
+        _alternative(plain) != _alternative(denied)
+        or _elliptic(denied)
+        or _opposite_instead(plain, denied)
+    ):
         return False
     if next((t.key for t in denied.reading.words(denied.clause) if t.key), "") not in subjects:
         return False  # of another subject
@@ -219,9 +223,7 @@ def _opposed(scene: Scene, name: str) -> Verdict | None:
     return None
 
 
-def _opposites(
-    mine: _Part, theirs: _Part, scene: Scene, near: Near
-) -> tuple[str, str] | None:
+def _opposites(mine: _Part, theirs: _Part, scene: Scene, near: Near) -> tuple[str, str] | None:
     if bool(mine.denied) != bool(theirs.denied):
         return None
     shared = mine.keys & theirs.keys
@@ -276,7 +278,9 @@ def _quantified(reading: Reading) -> Iterator[tuple[str, int, frozenset[str]]]:
     tokens = reading.tokens
     for number, token in enumerate(tokens):
         strength = _QUANTIFIERS.get(token.lower)
-        if strength is None or (number and tokens[number - 1].lower in ("at", "the", "than", "not")):
+        if strength is None or (
+            number and tokens[number - 1].lower in ("at", "the", "than", "not")
+        ):
             continue
         keys = [t.key for t in tokens[number + 1 : number + 6] if t.key][:2]
         if keys:
@@ -318,7 +322,9 @@ def _modal_verbs(reading: Reading) -> Iterator[tuple[str, str, str]]:
         if kind is None or (token.lower == "may" and token.capital and number):
             continue
         after = tokens[number + 1 : number + 6]
-        if _BOUND.search(reading.text, token.end, token.end + 60) or any(_negates(t, reading.text) for t in after[:1]):
+        if _BOUND.search(reading.text, token.end, token.end + 60) or any(
+            _negates(t, reading.text) for t in after[:1]
+        ):
             continue
         verb = next((t.key for t in after if t.key), None)
         if verb is not None:
@@ -326,7 +332,9 @@ def _modal_verbs(reading: Reading) -> Iterator[tuple[str, str, str]]:
 
 
 # "may weigh up to 5 kg" and "must weigh no more than 5 kg" are one rule
-_BOUND = re.compile(r"\b(?:up\s+to|at\s+most|no\s+(?:more|later|longer)|not\s+exceed|at\s+least|only)\b", re.I)
+_BOUND = re.compile(
+    r"\b(?:up\s+to|at\s+most|no\s+(?:more|later|longer)|not\s+exceed|at\s+least|only)\b", re.I
+)
 _WEAKER = frozenset({("can", "must"), ("will", "can"), ("must", "can"), ("must", "should")})
 """(what the answer says, what the context says) that are not the same."""
 
@@ -357,7 +365,8 @@ _UNIVERSAL = re.compile(
     re.I,
 )
 _RESTRICTED = re.compile(
-    r"\b(?:only|except|unless|excluded|provided\s+that|not\s+all|limited\s+to|exclusively|solely)\b", re.I
+    r"\b(?:only|except|unless|excluded|provided\s+that|not\s+all|limited\s+to|exclusively|solely)\b",
+    re.I,
 )
 
 
@@ -414,7 +423,9 @@ def _kind_of(reading: Reading, noun: str) -> str | None:
 # -- the first, the only ----------------------------------------------------------------------
 
 _ONE_OF = re.compile(r"\b(?:one\s+of|among|some\s+of)\s+the\s+((?:most\s+|least\s+)?\w+)\b", re.I)
-_THE = re.compile(r"\bthe\s+(first|last|only|sole|best|worst|\w{3,}est|(?:most|least)\s+\w+)\b", re.I)
+_THE = re.compile(
+    r"\bthe\s+(first|last|only|sole|best|worst|\w{3,}est|(?:most|least)\s+\w+)\b", re.I
+)
 
 
 def _first_of_some(scene: Scene, name: str) -> Verdict | None:

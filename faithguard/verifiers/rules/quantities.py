@@ -41,8 +41,12 @@ _LEAST = re.compile(
     r"|no\s+mínimo|mais\s+de|कम\s+से\s+कम)|(?:至少|最少|超过|على\s+الأقل|لا\s+يقل\s+عن))\s*(?:an?\s+|the\s+)?$",
     re.I,
 )
-_AFTER_MOST = re.compile(r"\s*(?:or\s+(?:less|fewer|under)|at\s+(?:the\s+)?most|maximum|以下|以内|まで|までに)", re.I)
-_AFTER_LEAST = re.compile(r"\s*(?:or\s+(?:more|over|older)|and\s+(?:over|above)|at\s+least|minimum|以上)", re.I)
+_AFTER_MOST = re.compile(
+    r"\s*(?:or\s+(?:less|fewer|under)|at\s+(?:the\s+)?most|maximum|以下|以内|まで|までに)", re.I
+)
+_AFTER_LEAST = re.compile(
+    r"\s*(?:or\s+(?:more|over|older)|and\s+(?:over|above)|at\s+least|minimum|以上)", re.I
+)
 _RELATIVE = re.compile(r"\s*(?:before|after|prior|in\s+advance|ahead|apart|earlier|later)\b", re.I)
 _PERIOD = re.compile(
     r"\W{0,2}(?:[^\W\d_]+\s){0,3}?(?:(?:per|an?|each|every|pro|je|par|por|al|a\s+la|à\s+la)\s+|/\s?)"

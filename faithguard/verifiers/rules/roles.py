@@ -104,7 +104,11 @@ def _deeds(reading: Reading, scene: Scene) -> Iterator[_Deed]:
         token = reading.tokens[number] if number is not None else None
         if number is None or token is None or token.key is None or token.key in _SYMMETRIC:
             continue
-        if token.capital or token.value >= 0 or not _is_verb(token.lower, reading.tokens[number - 1].lower):
+        if (
+            token.capital
+            or token.value >= 0
+            or not _is_verb(token.lower, reading.tokens[number - 1].lower)
+        ):
             continue
         following = names[place + 1] if place + 1 < len(names) else None
         if following is None or following[0] > number + _NEAR_AFTER:
@@ -130,7 +134,7 @@ def _keys(reading: Reading, run: tuple[int, int]) -> frozenset[str]:
 
 
 def _proper(reading: Reading, scene: Scene) -> Iterator[tuple[int, int]]:
-    """Yield names; the capital of a first word tells nothing unless the word is a name elsewhere."""
+    """Yield names; the capital of a first word tells nothing unless it is a name elsewhere."""
     for first, last in reading.names:
         opens = first == 0 or reading.tokens[first - 1].lower in ".!?:|"
         word = reading.tokens[first]

@@ -40,8 +40,10 @@ class TablesLists(EachClaim):
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where the table or list agrees or is not clear."""
         scene = scene_of(claim, context)
-        return _wrong_cell(scene, self.name) or _wrong_key(scene, self.name) or _added(
-            scene, self.name
+        return (
+            _wrong_cell(scene, self.name)
+            or _wrong_key(scene, self.name)
+            or _added(scene, self.name)
         )
 
 
@@ -157,8 +159,7 @@ def _phrase(reading: Reading, clause: Clause, value: Value, row: Reading) -> fro
     return frozenset(
         token.key
         for n, token in enumerate(tokens)
-        if token.key
-        and all(min(abs(n - m) for m in mine) <= abs(n - other) for other in others)
+        if token.key and all(min(abs(n - m) for m in mine) <= abs(n - other) for other in others)
     )
 
 
@@ -203,9 +204,7 @@ def _content(reading: Reading) -> frozenset[str]:
     return frozenset(key for clause in reading.clauses[1:] for key in clause.keys)
 
 
-def _held_elsewhere(
-    scene: Scene, clause: Clause, label: frozenset[str], field: Near
-) -> str | None:
+def _held_elsewhere(scene: Scene, clause: Clause, label: frozenset[str], field: Near) -> str | None:
     """Return a name of the clause that another field holds."""
     for first, last in scene.reading.names:
         if not clause.first <= first < clause.last:
@@ -227,7 +226,7 @@ def _added(scene: Scene, name: str) -> Verdict | None:
     if len(items) < _FEWEST_ITEMS:
         return None
     asked = frozenset((scene.context.question or "").lower().split())
-    foreign = []
+    foreign: list[tuple[list[Token], list[Token]]] = []
     for item in items:
         lacking = [token for token in item if token.key and not scene.known(token.key)]
         lacking = [token for token in lacking if token.lower not in asked]

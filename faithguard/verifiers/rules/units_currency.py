@@ -16,7 +16,17 @@ from faithguard.verifiers.rules._stated import stated
 
 __all__ = ["UnitsCurrency"]
 
-_ELSEWHERE = ("", "%", "permille", "percentage point", "ratio", "person", "times", "second", "month")
+_ELSEWHERE = (
+    "",
+    "%",
+    "permille",
+    "percentage point",
+    "ratio",
+    "person",
+    "times",
+    "second",
+    "month",
+)
 """Units that other families look after."""
 
 

@@ -44,9 +44,14 @@ _CLOCK_RANGE = re.compile(
 _LATER = ("午後", "下午", "晚上")
 
 
-def clocks(text: str) -> Iterator[Value]:
-    """Yield the times of a text."""
-    for match in _SAID.finditer(text):
+def clocks(text: str, *, said: bool) -> Iterator[Value]:
+    """Yield the times of a text.
+
+    Args:
+        text: To read.
+        said: Whether it may hold times in words: "half past six".
+    """
+    for match in _SAID.finditer(text) if said else ():
         if readings := _said(match):
             yield _value(readings, *match.span(), text)
     for match in _CLOCK_RANGE.finditer(text):

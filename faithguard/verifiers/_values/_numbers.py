@@ -22,7 +22,6 @@ from faithguard.verifiers._values._words import (
     ORDINALS,
     PARTS,
     SCALES,
-    language,
     read_cjk,
     read_english,
 )
@@ -107,12 +106,15 @@ _ABOUT = re.compile(
 _VERSION = re.compile(r"(?!\d{1,3}(?:\.\d{3})+$)\d+(?:\.\d+){2,}")
 
 
-def numbers(text: str, words: frozenset[str], *, digits: bool) -> Iterator[Value]:
+def numbers(
+    text: str, words: frozenset[str], tongue: str, *, digits: bool
+) -> Iterator[Value]:
     """Yield the numbers of a text, those in figures first.
 
     Args:
         text: To read.
         words: Its words in lower case: they say which patterns can match at all.
+        tongue: The language that it seems to be in.
         digits: Whether it holds any digit.
     """
     if ":" in text or " to one" in text:
@@ -121,11 +123,11 @@ def numbers(text: str, words: frozenset[str], *, digits: bool) -> Iterator[Value
         yield from _in_figures(text)
     if words & _WORDS:
         yield from _spelled(text)
-    if (tongue := language(text)) != "en":
+    if tongue != "en":
         yield from _foreign(text, tongue)
     if not text.isascii():
         yield from _han(text)
-    for match in _WHOLE_DAY.finditer(text):
+    for match in _WHOLE_DAY.finditer(text) if words & {"clock", "uhr"} else ():
         day = frozenset({Fraction(86_400)})
         yield Value(
             "number", "second", day, *match.span(), match[0], bare=frozenset({Fraction(24)})

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from functools import lru_cache
 
 __all__ = [
     "CJK_NUMBER",
@@ -19,6 +20,7 @@ __all__ = [
     "PARTS",
     "SCALES",
     "language",
+    "language_of",
     "read_cjk",
     "read_english",
 ]
@@ -184,17 +186,22 @@ _ARABIC_LETTER = re.compile("[\u0620-\u064a]")
 _HINDI_LETTER = re.compile("[\u0904-\u0939]")
 
 
+@lru_cache(maxsize=8_192)
 def language(text: str) -> str:
     """Return the language whose small words a text holds most of; English in doubt."""
+    return language_of(frozenset(_FIRST.findall(text[:400].lower())), text)
+
+
+def language_of(words: frozenset[str], text: str) -> str:
+    """Return the language of a text whose words are known."""
     if not text.isascii():
         if _ARABIC_LETTER.search(text):
             return "ar"
         if _HINDI_LETTER.search(text):
             return "hi"
-    words = _FIRST.findall(text[:400].lower())
-    best, most = "en", sum(word in _ENGLISH_MARKS for word in words)
+    best, most = "en", len(words & _ENGLISH_MARKS)
     for name, marks in _MARKS.items():
-        count = sum(word in marks for word in words)
+        count = len(words & marks)
         if count > most:
             best, most = name, count
     return best

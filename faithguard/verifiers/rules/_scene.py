@@ -11,6 +11,7 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context, Sentence
@@ -74,6 +75,8 @@ class _Pages:
                     self.partners[key].update(other for other in keys if other != key)
         self.squeezed = tuple(squeezed(passage.text) for passage in context.passages)
         self.scenes: dict[str, Scene] = {}
+        self.notes: dict[tuple[str, int], Any] = {}
+        """What a family has found out about a sentence, by its own name and the number."""
 
 
 _PRONOUNS = frozenset("it they he she this these its their his her both there such that".split())

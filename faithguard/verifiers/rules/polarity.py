@@ -90,6 +90,15 @@ def _parts(reading: Reading, near: Near | None) -> Iterator[_Part]:
             yield _Part(near, reading, clause, _under(reading, clause))
 
 
+def _known_parts(near: Near, scene: Scene) -> tuple[_Part, ...]:
+    """Return the parts of a sentence of the context, read once."""
+    key = "polarity", near.number
+    found: tuple[_Part, ...] | None = scene.pages.notes.get(key)
+    if found is None:
+        found = scene.pages.notes[key] = tuple(_parts(near.reading, near))
+    return found
+
+
 def _under(reading: Reading, clause: Clause) -> frozenset[str]:
     """Return the words of a clause under a negation."""
     tokens = reading.words(clause)
@@ -120,7 +129,7 @@ def _denied(scene: Scene, name: str) -> Verdict | None:
     """Veto where one of two clauses that say the same is under a negation."""
     claim = list(_parts(scene.reading, None))
     for near in scene.near:
-        context = list(_parts(near.reading, near))
+        context = _known_parts(near, scene)
         for mine in claim:
             for theirs in context:
                 if _flipped(mine, theirs, scene, near) and not _said(mine, theirs, scene):
@@ -134,6 +143,8 @@ _WITHOUT = "the context says it without the negation"
 
 def _flipped(mine: _Part, theirs: _Part, scene: Scene, near: Near) -> bool:
     """Whether exactly one of two clauses denies what both say."""
+    if bool(mine.denied) == bool(theirs.denied) or mine.keys.isdisjoint(theirs.keys):
+        return False
     denied, plain = (mine, theirs) if mine.denied else (theirs, mine)
     if not denied.denied or plain.denied:
         return False
@@ -199,8 +210,8 @@ def _said(mine: _Part, against: _Part, scene: Scene) -> bool:
     if _DENYING & (mine.keys ^ against.keys):
         return True
     for near in scene.near:
-        for part in _parts(near.reading, near):
-            if part.clause is against.clause and near is against.near:
+        for part in _known_parts(near, scene):
+            if part.clause is against.clause:
                 continue
             shared = len(part.keys & mine.keys)
             if bool(part.denied) == bool(mine.denied) and shared >= len(against.keys & mine.keys):
@@ -215,7 +226,7 @@ def _opposed(scene: Scene, name: str) -> Verdict | None:
     """Veto where the opposite of a word stands in its place."""
     for mine in _parts(scene.reading, None):
         for near in scene.near:
-            for theirs in _parts(near.reading, near):
+            for theirs in _known_parts(near, scene):
                 pair = _opposites(mine, theirs, scene, near)
                 if pair is not None:
                     reason = f"the context says {pair[1]!r}, the answer {pair[0]!r}"

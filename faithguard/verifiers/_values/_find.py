@@ -64,9 +64,7 @@ def find_values(text: str) -> list[Value]:
     return list(_found(text))
 
 
-def _candidates(
-    text: str, words: frozenset[str], tongue: str, *, digits: bool
-) -> Iterator[Value]:
+def _candidates(text: str, words: frozenset[str], tongue: str, *, digits: bool) -> Iterator[Value]:
     """Yield values, the most specific writings first."""
     plain = text.isascii()
     script = not plain and _DEVANAGARI_OR_ARABIC.search(text) is not None

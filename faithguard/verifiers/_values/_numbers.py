@@ -106,9 +106,7 @@ _ABOUT = re.compile(
 _VERSION = re.compile(r"(?!\d{1,3}(?:\.\d{3})+$)\d+(?:\.\d+){2,}")
 
 
-def numbers(
-    text: str, words: frozenset[str], tongue: str, *, digits: bool
-) -> Iterator[Value]:
+def numbers(text: str, words: frozenset[str], tongue: str, *, digits: bool) -> Iterator[Value]:
     """Yield the numbers of a text, those in figures first.
 
     Args:
@@ -120,7 +118,7 @@ def numbers(
     if ":" in text or " to one" in text:
         yield from _ratios(text)
     if digits:
-        yield from _in_figures(text)
+        yield from _in_figures(text, tongue)
     if words & _WORDS:
         yield from _spelled(text)
     if tongue != "en":
@@ -150,14 +148,14 @@ def _ratios(text: str) -> Iterator[Value]:
         yield Value("number", "ratio", frozenset({ratio}), *match.span(), match[0])
 
 
-def _in_figures(text: str) -> Iterator[Value]:
+def _in_figures(text: str, tongue: str) -> Iterator[Value]:
     for match in _RATIO.finditer(text):
         over, under = int(match[1]), int(match[2])
         if 0 < over < under <= 12 and not _part_of_a_word(text, *match.span()):
             yield _number({Fraction(over, under)}, match.start(), match.end(), text)
     for match in _DIGITS.finditer(text):
         if not _part_of_a_word(text, match.start(), match.end()) and len(match[0]) <= _LONGEST:
-            readings = _read_digits(match)
+            readings = _read_digits(match, tongue)
             decimals = _decimals(match["num"] or "")
             yield _number(readings, match.start(), match.end(), text, decimals=decimals)
 
@@ -262,7 +260,7 @@ def _decimals(digits: str) -> int:
     return len(tail[0]) - 1 if tail else 0
 
 
-def _read_digits(match: re.Match[str]) -> set[Fraction]:
+def _read_digits(match: re.Match[str], tongue: str) -> set[Fraction]:
     part = match.groupdict()
     extra = Fraction(0)
     if fraction := part["frac"] or part["onlyfrac"]:
@@ -271,11 +269,14 @@ def _read_digits(match: re.Match[str]) -> set[Fraction]:
         return {extra}
     digits = re.sub(r"['’ \u00a0\u202f\u2009٬]", "", part["num"]).replace("٫", ".")
     sign = -1 if part["sign"] in ("-", "−") else 1
-    return {sign * (reading + extra) for reading in _readings(digits)}
+    return {sign * (reading + extra) for reading in _readings(digits, tongue)}
 
 
-def _readings(digits: str) -> set[Fraction]:
-    """Read digits with separators; a lone separator before three digits has two readings."""
+def _readings(digits: str, tongue: str) -> set[Fraction]:
+    """Read digits with separators; a lone separator before three digits has two readings.
+
+    A comma there is no decimal one in English, Chinese, Japanese, Arabic and Hindi.
+    """
     points, commas = digits.count("."), digits.count(",")
     if points and commas:
         decimal = max(digits.rfind("."), digits.rfind(","))
@@ -289,7 +290,12 @@ def _readings(digits: str) -> set[Fraction]:
         return {grouped}
     if len(rest[0]) != 3 or head in ("", "0"):
         return {_fraction(head, rest[0])}
+    if commas and tongue not in _DECIMAL_COMMA:
+        return {grouped}
     return {grouped, _fraction(head, rest[0])}
+
+
+_DECIMAL_COMMA = ("de", "fr", "es", "it", "pt")
 
 
 def _fraction(whole: str, decimals: str) -> Fraction:
@@ -317,7 +323,7 @@ def _number(
         rest = _DIGITS.match(text, stop)
         if rest is not None and len(rest[0]) <= _LONGEST:
             low, stop = _scale_at(text, rest.end())
-            readings = {r + s * low / scale for r in readings for s in _read_digits(rest)}
+            readings = {r + s * low / scale for r in readings for s in _read_digits(rest, "ja")}
     factor = scale
     before = text[max(0, start - 24) : start]
     approximate = _ABOUT.search(before) is not None

@@ -210,7 +210,11 @@ def language_of(words: frozenset[str], text: str) -> str:
 _CJK_DIGITS = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "兩": 2}
 _CJK_PLACES = {"十": 10, "百": 100, "千": 1000}
 _CJK_MYRIADS = {"万": 10**4, "萬": 10**4, "億": 10**8, "亿": 10**8, "兆": 10**12}
-CJK_NUMBER = "[零〇一二三四五六七八九两兩十百千]+(?:[万萬億亿兆][零〇一二三四五六七八九十百千]*)*"
+_CJK_NUMERALS = "零〇一二三四五六七八九两兩十百千"
+CJK_NUMBER = (
+    f"(?<![{_CJK_NUMERALS}万萬億亿兆])[{_CJK_NUMERALS}]{{1,12}}"
+    f"(?:[万萬億亿兆][{_CJK_NUMERALS}]{{0,12}}){{0,3}}"
+)
 
 
 def read_cjk(text: str) -> int:

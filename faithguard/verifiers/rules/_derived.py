@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import date
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from faithguard.verifiers._values import Value
 
@@ -19,7 +19,7 @@ _MOST = 40
 """Values of a passage that are tried against each other."""
 _DAY = Fraction(86_400)
 _NEARLY_A_MONTH = 26
-_YEARS = range(1000, 3000)
+_FIRST_YEAR, _LAST_YEAR = 1000, 3000
 
 
 def derivable(value: Value, lines: Sequence[Sequence[Value]]) -> bool:
@@ -65,7 +65,7 @@ def _counts(values: list[Value]) -> Iterator[Fraction]:
     for first in range(len(values)):
         for size in (2, 3):
             run = values[first : first + size]
-            close = all(b.start - a.end < 24 for a, b in zip(run, run[1:], strict=False))
+            close = all(b.start - a.end < 24 for a, b in pairwise(run))
             if len(run) == size and close and all(not v.unit and v.counts for v in run):
                 yield sum((next(_numbers(v)) for v in run), Fraction(0))
     for one, two in combinations(values, 2):
@@ -91,7 +91,12 @@ def _between(values: Sequence[Value]) -> Iterator[tuple[str, Fraction]]:
                 elif isinstance(x, int) and isinstance(y, int):
                     yield "second", Fraction(60 * abs(x - y))
                 elif isinstance(x, Fraction) and isinstance(y, Fraction) and a.family == b.family:
-                    if not a.unit and not b.unit and x in _YEARS and y in _YEARS:
+                    if (
+                        not a.unit
+                        and not b.unit
+                        and _FIRST_YEAR <= min(x, y)
+                        and max(x, y) < _LAST_YEAR
+                    ):
                         yield "month", 12 * abs(x - y)
                     elif a.unit == b.unit and a.unit in ("second", "month"):
                         yield a.unit, x + y

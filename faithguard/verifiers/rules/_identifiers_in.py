@@ -80,7 +80,9 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("code", re.compile(r"\b(?!(?:[A-Z]{2,3}) (?:1\d{3}|20\d\d)\b)[A-Z]{2} \d{2,4}\b")),
     ("code", re.compile(r"\b(?=\w{0,11}\d)(?=\w{0,11}[A-Z])[A-Z0-9]{2,12}(?:\.\d{1,2})?\b")),
 )
-_YEARS = re.compile(r"\d{4}-\d{2,4}|\d{1,2}-\d{1,2}")
+_YEARS = re.compile(
+    r"\d{4}-\d{2,4}|\d{1,2}-\d{1,2}|\d{4}-\d\d-\d\d|\d\d?-\d\d?-\d{4}|\d\d?\.\d\d?\.\d{4}"
+)
 _MEASURED = re.compile(
     r"\d+(?:K|M|G|T|B|W|V|A|MB|GB|TB|KB|KW|MW|GW|PM|AM|H|L|ML|MG|KG|KM|CM|MM|HZ|GHZ|MHZ|S)"
 )
@@ -106,7 +108,9 @@ def _candidates(text: str) -> Iterator[Identifier]:
     for kind, pattern in _PATTERNS:
         for match in pattern.finditer(text):
             written = match[0].rstrip(".,;:!?")
-            if kind == "code" and (_YEARS.fullmatch(written) or _MEASURED.fullmatch(written)):
+            if kind in ("code", "version") and (
+                _YEARS.fullmatch(written) or _MEASURED.fullmatch(written)
+            ):
                 continue
             if kind == "file" and not _is_file(written):
                 continue
@@ -117,7 +121,9 @@ def _candidates(text: str) -> Iterator[Identifier]:
 def _is_file(written: str) -> bool:
     """Whether a dotted word is a file's name: "e.g" and "St.Louis" are none."""
     stem, _, ending = written.rpartition(".")
-    return "/" in written or (len(stem) > 1 and "." not in stem and ending in _ENDINGS)
+    if "/" in written:
+        return any(map(str.isalpha, written))
+    return len(stem) > 1 and "." not in stem and ending in _ENDINGS
 
 
 _ENDINGS = frozenset(

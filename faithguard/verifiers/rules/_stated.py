@@ -27,7 +27,7 @@ _SAME_STATEMENT = 0.5
 """Share of a claim's content that a sentence must hold before its value can contradict."""
 _COUNTABLE = 12
 """A writer may count up to a dozen things that the context only lists."""
-_YEARS = range(1000, 2200)
+_FIRST_YEAR, _LAST_YEAR = 1000, 2200
 
 
 def stated(scene: Scene, name: str, mine: Callable[[Value], bool]) -> Verdict | None:
@@ -58,7 +58,7 @@ def is_year(value: Value) -> bool:
         value.family == "number"
         and not value.unit
         and value.text.isdigit()
-        and any(reading in _YEARS for reading in value.readings)
+        and any(_FIRST_YEAR <= _size(reading) < _LAST_YEAR for reading in value.readings)
     )
 
 

@@ -120,7 +120,8 @@ def _under(reading: Reading, clause: Clause) -> frozenset[str]:
 
 
 def _negates(token: Token, text: str) -> bool:
-    if token.lower in _NEGATORS or _CONTRACTED.match(token.lower) is not None:
+    contracted = token.lower.endswith("n't") and _CONTRACTED.match(token.lower) is not None
+    if token.lower in _NEGATORS or contracted:
         return _NO_NEGATION.match(text, token.start) is None
     return token.lower.startswith("non-")
 

@@ -21,6 +21,7 @@ from faithguard._lazy import lazy
 from faithguard.types import Evidence, Passage
 from faithguard.verifiers._terms import Terms, analyse, keys_in
 from faithguard.verifiers._values import Value, find_values
+from faithguard.verifiers._values._names import MONTH_OF
 
 __all__ = ["Context", "Selection", "Sentence"]
 
@@ -294,9 +295,28 @@ def _sentences(number: int, text: str) -> Iterator[Sentence]:
             yield from _pieces(number, text, start, start + len(line), header)
             continue
         for at, part in _stops(line):
-            for boundary in get_sentence_boundaries("en", part):
-                begin, end = boundary["start_index"], boundary["end_index"]
+            for begin, end in _boundaries(part):
                 yield from _pieces(number, text, start + at + begin, start + at + end, "")
+
+
+_ORDINAL_END = re.compile(r"(?:^|\s)\d{1,2}\.\s*$")
+
+
+def _boundaries(part: str) -> Iterator[tuple[int, int]]:
+    """Yield the sentences of a line; "am 3. Mai" goes on after its stop."""
+    begin = 0
+    found = [(b["start_index"], b["end_index"]) for b in get_sentence_boundaries("en", part)]
+    for place, (_, end) in enumerate(found):
+        following = part[end : found[place + 1][1]] if place + 1 < len(found) else ""
+        word = _FIRST_WORD.match(following)
+        month = word is not None and word[1].lower() in MONTH_OF
+        if month and _ORDINAL_END.search(part[max(begin, end - 8) : end]):
+            continue
+        yield begin, end
+        begin = end
+
+
+_FIRST_WORD = re.compile(r"\s*([^\W\d_]+)")
 
 
 _SOFT_BREAK = re.compile(r"(?<![.!?:;,。！？|])\n(?=[a-zà-ÿ])(?![\w.-]{1,40}\s?[:=])")

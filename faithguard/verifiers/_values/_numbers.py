@@ -269,7 +269,10 @@ def _read_digits(match: re.Match[str], tongue: str) -> set[Fraction]:
         return {extra}
     digits = re.sub(r"['’ \u00a0\u202f\u2009٬]", "", part["num"]).replace("٫", ".")
     sign = -1 if part["sign"] in ("-", "−") else 1
-    return {sign * (reading + extra) for reading in _readings(digits, tongue)}
+    readings = _readings(digits, tongue)
+    if sign > 0 and not extra:
+        return readings
+    return {sign * (reading + extra) for reading in readings}
 
 
 def _readings(digits: str, tongue: str) -> set[Fraction]:
@@ -301,7 +304,9 @@ _DECIMAL_COMMA = ("de", "fr", "es", "it", "pt")
 def _fraction(whole: str, decimals: str) -> Fraction:
     whole = re.sub(r"[.,]", "", whole) or "0"
     decimals = re.sub(r"[.,]", "", decimals)
-    return Fraction(int(whole + decimals), 10 ** len(decimals))
+    return (
+        Fraction(int(whole + decimals), 10 ** len(decimals)) if decimals else Fraction(int(whole))
+    )
 
 
 def _number(
@@ -343,8 +348,8 @@ def _number(
     return Value(
         family="number",
         unit=unit,
-        readings=frozenset(reading * factor for reading in readings),
-        bare=frozenset(reading * scale for reading in readings),
+        readings=_times(readings, factor),
+        bare=_times(readings, scale),
         start=start,
         end=stop,
         text=text[start:stop],
@@ -356,9 +361,16 @@ def _number(
     )
 
 
+def _times(readings: set[Fraction], factor: Fraction) -> frozenset[Fraction]:
+    return frozenset(readings if factor == 1 else (reading * factor for reading in readings))
+
+
+_ONE = Fraction(1)
+
+
 def _scale_at(text: str, at: int) -> tuple[Fraction, int]:
     """Return the product of the scale words that stand at a place, and where they end."""
-    scale = Fraction(1)
+    scale = _ONE
     while match := _SCALE.match(text, at):
         word = (match["latin"] or match["cjk"]).lower()
         if word == "k" and text[at : at + 1].isspace():
@@ -376,6 +388,8 @@ def _counted(text: str, at: int) -> bool:
 
 
 def _is_end_of_range(text: str, at: int) -> bool:
+    if text[at : at + 1].isalpha():
+        return False
     begin = max(0, at - 16)
     near = _ENDS.finditer(text[begin : at + 16])
     return any(match.start() <= at - begin < match.end() for match in near)
@@ -396,7 +410,7 @@ def _unit_at(text: str, stop: int) -> tuple[str, Fraction, int]:
         base = unit_of(match["name"])
         if base is not None:
             return base[0], base[1], match.end()
-    return "", Fraction(1), stop
+    return "", _ONE, stop
 
 
 _BETWEEN = re.compile(r"\s*(?:,\s*)?(?:(?:and|und|et|y|e)\s+)?")

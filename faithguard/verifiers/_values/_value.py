@@ -168,8 +168,9 @@ class Value:
     @property
     def _share(self) -> frozenset[Reading]:
         """The number as a share of a whole: a quarter is 25%."""
-        whole = 100 if self.unit == "%" else 1
-        return frozenset(r / whole for r in self.readings if isinstance(r, Fraction))
+        if self.unit != "%":
+            return self.readings
+        return frozenset(r / 100 for r in self.readings if isinstance(r, Fraction))
 
     @property
     def _plain(self) -> frozenset[Reading]:

@@ -59,7 +59,7 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("phone", re.compile(r"(?<![\w+])\+\d(?:[ ()/-]{0,2}\d){6,16}(?!\w)")),
     (
         "phone",
-        re.compile(r"(?<![\w+.,-])(?:\(0\d{1,4}\)|0\d{1,4})(?:[ /-]\d{2,8}){1,5}(?![\w.,-]\d)"),
+        re.compile(r"(?<![\w+.,/-])(?:\(0\d{1,4}\)|0\d{1,4})(?:[ /-]\d{2,8}){1,5}(?![\w.,-]\d)"),
     ),
     ("phone", re.compile(r"(?<![\w+.,-])(?:\d-)?\d{3}-\d{3}-\d{4}(?![\w-])")),
     (
@@ -81,7 +81,7 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("code", re.compile(r"\b(?=\w{0,11}\d)(?=\w{0,11}[A-Z])[A-Z0-9]{2,12}(?:\.\d{1,2})?\b")),
 )
 _YEARS = re.compile(
-    r"\d{4}-\d{2,4}|\d{1,2}-\d{1,2}|\d{4}-\d\d-\d\d|\d\d?-\d\d?-\d{4}|\d\d?\.\d\d?\.\d{4}"
+    r"\d{4}-\d{2,4}|\d{1,2}-\d{1,2}|\d{4}-\d\d-\d\d|\d\d?-\d\d?-\d{4}|\d\d?[./]\d\d?[./]\d{4}"
 )
 _MEASURED = re.compile(
     r"\d+(?:K|M|G|T|B|W|V|A|MB|GB|TB|KB|KW|MW|GW|PM|AM|H|L|ML|MG|KG|KM|CM|MM|HZ|GHZ|MHZ|S)"
@@ -108,7 +108,7 @@ def _candidates(text: str) -> Iterator[Identifier]:
     for kind, pattern in _PATTERNS:
         for match in pattern.finditer(text):
             written = match[0].rstrip(".,;:!?")
-            if kind in ("code", "version") and (
+            if kind in ("code", "version", "phone") and (
                 _YEARS.fullmatch(written) or _MEASURED.fullmatch(written)
             ):
                 continue

@@ -31,6 +31,7 @@ class Slot:
 
 
 _FEW = 3
+_OPENING = frozenset("under in on at by with for within according".split())
 _NEGATED = frozenset("without not no except excluding n't cannot never".split())
 
 Anchor = str | int

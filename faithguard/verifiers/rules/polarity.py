@@ -241,18 +241,27 @@ def _opposites(mine: _Part, theirs: _Part, scene: Scene, near: Near) -> tuple[st
     shared = mine.keys & theirs.keys
     if not shared or len(shared) < _CLOSE * (len(mine.keys) - 1):
         return None
-    said = {token.lower for token in near.reading.tokens}
+    said = _places(near, scene)
     own = {token.lower for token in scene.reading.tokens}
     known = near.reading.keys
-    places = {t.lower: n for n, t in enumerate(theirs.reading.tokens)}
     for number in range(mine.clause.first, mine.clause.last):
         token = scene.reading.tokens[number]
         word = token.lower
-        for other in opposite(word) & said - own if token.key not in known else ():
-            beside = _beside(scene.reading, number) & _beside(near.reading, places[other])
+        for other in opposite(word) & said.keys() - own if token.key not in known else ():
+            beside = _beside(scene.reading, number) & _beside(near.reading, said[other])
             if beside and not _elsewhere(token, beside, scene):
                 return word, other
     return None
+
+
+def _places(near: Near, scene: Scene) -> dict[str, int]:
+    """Return the words of a sentence of the context with their places."""
+    key = "places", near.number
+    found: dict[str, int] | None = scene.pages.notes.get(key)
+    if found is None:
+        words = enumerate(near.reading.tokens)
+        found = scene.pages.notes[key] = {token.lower: number for number, token in words}
+    return found
 
 
 def _beside(reading: Reading, number: int) -> set[str]:

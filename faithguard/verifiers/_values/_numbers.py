@@ -237,7 +237,11 @@ def _part_of_a_word(text: str, start: int, end: int) -> bool:
     before = text[start - 1] if start else " "
     if before == "_" or (before.isalpha() and _is_spaced(before)):
         return True
+    if before in "-‑" and start > 1 and text[start - 2].isalpha():
+        return True  # Uranium-235
     written = text[start:end]
+    if len(written) == _SHORT_DECADE and written[1] == "0" and _DECADES.match(text, end):
+        return True  # the 80s
     if len(written) == _DECADE and _DECADES.match(text, end):
         return True  # the 1950s
     if end - start == 2 and _YEAR_BEFORE.search(text[max(0, start - 5) : start]):
@@ -245,7 +249,7 @@ def _part_of_a_word(text: str, start: int, end: int) -> bool:
     return _VERSION.fullmatch(written) is not None
 
 
-_DECADE = 4
+_DECADE, _SHORT_DECADE = 4, 2
 _DECADES = re.compile(r"['’]?s\b")
 _YEAR_BEFORE = re.compile(r"\d{4}[-–/]$")
 

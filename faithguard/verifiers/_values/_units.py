@@ -19,13 +19,13 @@ _TABLE = {
     " minute|minutes|min|mins|minuten|minuto|minutos|minuti|分|分間|分钟|分鐘|دقيقة|دقائق|मिनट 60;"
     " hour|hours|hr|hrs|h|std|stunde|stunden|heure|heures|hora|horas|ora|ore|時間|小时|小時"
     "|ساعة|ساعات|घंटे|घंटा|घण्टे 3600;"
-    " day|days|tag|tage|tagen|jour|jours|día|días|giorno|giorni|dia|dias|日間|天|يوم|يوما|يومًا|أيام"
-    "|दिन|दिनों 86400;"
-    " week|weeks|wk|wks|woche|wochen|semaine|semaines|semana|semanas|settimana|settimane|週間|周|星期"
-    "|أسبوع|أسابيع|सप्ताह|हफ्ते 604800;"
+    " day|days|tag|tage|tagen|jour|jours|día|días|giorno|giorni|dia|dias"
+    "|日間|天|يوم|يوما|يومًا|أيام|दिन|दिनों 86400;"
+    " week|weeks|wk|wks|woche|wochen|semaine|semaines|semana|semanas|settimana|settimane"
+    "|週間|周|星期|أسبوع|أسابيع|सप्ताह|हफ्ते 604800;"
     " fortnight|fortnights 1209600",
-    "month": "month|months|monat|monate|monaten|mois|mes|meses|mese|mesi|mês|か月|ヶ月|カ月|ヵ月|箇月"
-    "|个月|個月|شهر|أشهر|شهرا|شهرًا|महीने|महीना|माह 1;"
+    "month": "month|months|monat|monate|monaten|mois|mes|meses|mese|mesi|mês"
+    "|か月|ヶ月|カ月|ヵ月|箇月|个月|個月|شهر|أشهر|شهرا|شهرًا|महीने|महीना|माह 1;"
     " quarter-year 3;"
     " year|years|yr|yrs|jahr|jahre|jahren|ans|année|années|año|años|anno|anni|ano|anos|年|年間"
     "|سنة|سنوات|عام|أعوام|साल|वर्ष|वर्षों 12;"
@@ -34,7 +34,8 @@ _TABLE = {
     "gram": "mcg|µg|μg|ug|microgram|micrograms|mikrogramm 1/1000000;"
     " mg|milligram|milligrams|milligramm|milligrammes|miligramos|milligrammi|miligramas"
     "|毫克|ミリグラム 1/1000;"
-    " g|gr|gram|grams|gramm|gramme|grammes|gramo|gramos|grammo|grammi|grama|gramas|克|グラム|ग्राम 1;"
+    " g|gr|gram|grams|gramm|gramme|grammes|gramo|gramos|grammo|grammi|grama|gramas"
+    "|克|グラム|ग्राम 1;"
     " kg|kilogram|kilograms|kilo|kilos|kilogramm|kilogrammes|kilogramos|chilo|chili|chilogrammi"
     "|公斤|千克|キロ|キログラム|كيلوغرام|किलो|किलोग्राम 1000;"
     " t|tonne|tonnes|tonnen|toneladas|tonnellate|吨|トン|टन 1000000",
@@ -53,7 +54,8 @@ _TABLE = {
     "|平方米|平米 1;"
     " hectare|hectares|ha|hektar|hectáreas|ettari|公顷|ヘクタール|हेक्टेयर 10000;"
     " km2|km²|squarekilometre|squarekilometres|squarekilometer|squarekilometers|平方公里 1000000",
-    "square foot": "sqft|squarefoot|squarefeet 1; acre|acres 43560; squaremile|squaremiles 27878400",
+    "square foot": "sqft|squarefoot|squarefeet 1; acre|acres 43560;"
+    " squaremile|squaremiles 27878400",
     "cubic metre": "m3|m³|cubicmetre|cubicmetres|cubicmeter|cubicmeters|立方米 1",
     "litre": "ml|millilitre|millilitres|milliliter|milliliters|millilitri|mililitros|毫升 1/1000;"
     " cl|centilitre|centilitres|centiliter 1/100;"
@@ -81,13 +83,15 @@ _TABLE = {
     "millimetre of mercury": "mmhg 1", "newton": "newton|newtons 1",
     "newton metre": "newton-metre|newton-metres 1",
     "psi": "psi 1", "decibel": "db|decibel|decibels|dezibel 1",
-    "calorie": "cal|kcal|calories|calorías|kalorien 1", "joule": "joule|joules 1; kj 1000; mj 1000000",
+    "calorie": "cal|kcal|calories|calorías|kalorien 1",
+    "joule": "joule|joules 1; kj 1000; mj 1000000",
     "international unit": "iu|ui|international-units|internationalunits|internationalunit 1",
     "mole": "mol|moles 1; mmol|millimoles 1/1000; µmol|umol 1/1000000",
     "pixel": "px|pixel|pixels 1", "ppm": "ppm 1", "ppb": "ppb 1",
     "rpm": "rpm 1", "knot": "knots|knot 1", "km/h": "km/h|kmh|kph 1", "mph": "mph 1",
     "degree": "°|degrees|degree 1",
-    "%": "%|٪|％|percent|pct|per-cent|prozent|pourcent|por-ciento|百分|प्रतिशत|फीसदी|パーセント 1; 割 10",
+    "%": "%|٪|％|percent|pct|per-cent|prozent|pourcent|por-ciento|百分"
+    "|प्रतिशत|फीसदी|パーセント 1; 割 10",
     "permille": "‰ 1",
     "percentage point": "pp|percentage-point|prozentpunkte|prozentpunkten|个百分点|ポイント 1;"
     " bp|bps|basispoint|basispoints|basispunkte 1/100",

@@ -13,8 +13,8 @@ __all__ = ["opposite"]
 _PAIRS = """
     raise raises raised raising increase increases increased increasing rise rises rose risen rising
      grow grows grew grown growing climbs climbed | lower lowers lowered lowering decrease decreases
-     decreased decreasing fall falls fell fallen falling drop drops dropped dropping decline declines
-     declined shrank shrink shrinks reduce reduces reduced reducing
+     decreased decreasing fall falls fell fallen falling drop drops dropped dropping
+     decline declines declined shrank shrink shrinks reduce reduces reduced reducing
     accelerate accelerates accelerated speeds speed | slow slows slowed delay delays delayed
     open opens opened | close closes closed shut shuts
     allow allows allowed permit permits permitted | forbid forbids forbidden prohibit prohibits

@@ -94,7 +94,7 @@ def _between(values: Sequence[Value]) -> Iterator[tuple[str, Fraction]]:
                     if (
                         not a.unit
                         and not b.unit
-                        and _FIRST_YEAR <= min(x, y)
+                        and min(x, y) >= _FIRST_YEAR
                         and max(x, y) < _LAST_YEAR
                     ):
                         yield "month", 12 * abs(x - y)

@@ -92,9 +92,9 @@ def anchors(
     wide = near | {key for key in subject.keys if key not in ignored}
     if reading.text.count(": ") > 1 and "; " in reading.text:  # "Plan: Basic; Price: 9"
         wide |= reading.clauses[1].keys - set(ignored)
-    if (
-        clause == subject and len(near) < _FEW and len(reading.clauses) > 1
-    ):  # "Under section 3, ..."
+    # "Under section 3, traders must ...": what is said of it comes after
+    opens = reading.tokens[clause.first].lower in _OPENING
+    if opens and clause == subject and len(near) < _FEW and len(reading.clauses) > 1:
         wide |= reading.clauses[1].keys - set(ignored)
     return frozenset(near), frozenset(wide)
 

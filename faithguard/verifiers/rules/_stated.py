@@ -78,6 +78,8 @@ def _absent(scene: Scene, name: str, value: Value) -> Verdict | None:
         if rival is not None:
             reason = f"the context says {rival.text!r}, the answer {value.text!r}"
             return contradiction(scene, name, reason, near)
+    if _in_a_name(scene, value) or _OPEN_TIME.search(scene.reading.text[: value.start]):
+        return None
     if _counts(value) or _WHOLE_WEEK in value.readings or _within_bound(value, scene):
         return None
     return unmentioned(scene, name, f"the context nowhere says {value.text!r}")
@@ -133,6 +135,19 @@ def _in_scale(value: Value, scene: Scene) -> bool:
         for reading in scene.all
         for other in reading.values
         if other.family == "number" and other.scale == 1
+    )
+
+
+_OPEN_TIME = re.compile(r"\b(?:before|after|prior\s+to|as\s+of)\s+(?:the\s+)?$", re.I)
+
+
+def _in_a_name(scene: Scene, value: Value) -> bool:
+    """Whether a value in words is part of a title: "High Noon", "the Thirty Years' War"."""
+    words = value.text.split()
+    return (
+        value.start > 0
+        and all(word.isalpha() and word.istitle() for word in words)
+        and (value.family in ("number", "clock"))
     )
 
 

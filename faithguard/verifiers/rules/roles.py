@@ -265,12 +265,25 @@ def _owned(near: Near, scene: Scene) -> Iterator[tuple[frozenset[str], frozenset
     owners: set[frozenset[str]] = set()
     owner = inherited
     for clause in reading.clauses:
-        opening = [run for run in names if 0 <= run[0] - clause.first <= _OPENING]
+        opening = [run for run in names if _opens(reading, clause, run)]
         owner = _keys(reading, opening[0]) if opening else owner
         owners.add(owner)
         yield clause.keys | owner, owner
     if len(owners) < 2:
         yield reading.keys | inherited, owner
+
+
+def _opens(reading: Reading, clause: Clause, run: tuple[int, int]) -> bool:
+    """Whether a clause begins with a name, or with an article or preposition before it."""
+    before = reading.tokens[clause.first : run[0]]
+    return (
+        clause.first <= run[0] < clause.last
+        and len(before) <= _OPENING
+        and all(token.lower in _BEFORE_NAMES for token in before)
+    )
+
+
+_BEFORE_NAMES = frozenset("the a an at in on for of by from with to and but".split())
 
 
 def _share(

@@ -61,7 +61,8 @@ class Verify:
 
     def key(self, claim: Claim) -> Key:
         """Return all that the verdict depends on."""
-        return (self.verifier.name, self.context.version, claim.text)
+        cited = [str(claim.cites)] if claim.cites else []
+        return (self.verifier.name, self.context.version, claim.text, *cited)
 
 
 class Plan:

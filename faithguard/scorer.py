@@ -26,7 +26,7 @@ from faithguard.types import Claim, Exchange, Failure, FailureKind, Report, Verd
 from faithguard.verifiers import Finding, Verifier
 from faithguard.verifiers._lexical import Lexical
 from faithguard.verifiers.judge import Judge, OpenAIJudge
-from faithguard.verifiers.rules import Negation, Numbers
+from faithguard.verifiers.rules import RULES
 
 __all__ = ["Scorer", "chosen_scorer", "default_scorer", "named_scorer"]
 
@@ -70,7 +70,7 @@ class Scorer:
             raise ConfigError("`verifiers` is empty: name at least one, or leave it out")
         self.extractor: Extractor = extractor or LocalClaims()
         self.verifiers: tuple[Verifier, ...] = tuple(
-            verifiers or (Numbers(), Negation(), Lexical())
+            verifiers or (*(rule() for rule in RULES), Lexical())
         )
         if judge is not None:
             self.verifiers += (_checked(judge),)

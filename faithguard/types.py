@@ -263,6 +263,8 @@ class Claim:
     span: Span
     """Where it stands in the answer."""
     kind: Kind = "fact"
+    cites: tuple[tuple[str, int], ...] = ()
+    """Which passage, counted from 1, is cited for which of its words: "[2]" behind them."""
     label: Label = "not_checked"
     p_supported: float | None = None
     evidence: tuple[Evidence, ...] = ()

@@ -19,7 +19,7 @@ from faithguard.claims._clauses import Clause, clauses
 from faithguard.claims._content import title_tells
 from faithguard.claims._json import ANSWER_KEYS, leaves
 from faithguard.claims._kinds import form_of, is_absence, kind_of
-from faithguard.claims._plain import CITATION, has_words, in_plain_letters, words_of
+from faithguard.claims._plain import CITATION, citations, has_words, in_plain_letters, words_of
 from faithguard.claims._sentences import Sentence, sentences
 from faithguard.claims._verbs import UNSURE, has_verb, verb_at
 from faithguard.types import Claim, Kind
@@ -136,6 +136,8 @@ class _Found:
     """What then follows the question."""
     title: bool = False
     """Whether it is a title that says something without a verb."""
+    cites: tuple[tuple[str, int], ...] = ()
+    """The passages that it cites, each with the words for which it does."""
 
 
 class LocalClaims:
@@ -164,7 +166,13 @@ class LocalClaims:
             ]
         found = _asked(found, (question or "").strip()) or _signed(answer, question)
         return [
-            Claim(id=f"c{number}", text=one.text, span=(one.start, one.end), kind=one.kind)
+            Claim(
+                id=f"c{number}",
+                text=one.text,
+                span=(one.start, one.end),
+                kind=one.kind,
+                cites=one.cites,
+            )
             for number, one in enumerate(found, 1)
         ]
 
@@ -377,7 +385,9 @@ def _claims(unit: _Unit) -> Iterator[_Found]:
     """Yield the claims of one unit."""
     if unit.block.kind == "row":
         text = _lead_text(unit, unit.block.said or row_text(unit.source, unit.block.header))
-        yield _Found(start=unit.start, end=unit.end, text=text, kind="fact")
+        yield _Found(
+            start=unit.start, end=unit.end, text=text, kind="fact", cites=citations(unit.source)
+        )
         return
     whole = kind_of(unit.words)
     pieces = _pieces(unit.source, form_of(unit.words) if whole == "fact" else whole)
@@ -410,6 +420,7 @@ def _claims(unit: _Unit) -> Iterator[_Found]:
             fragment=fragment,
             short=short or words,
             title=unit.title,
+            cites=citations(source) if kind == "fact" else (),
         )
 
 

@@ -191,6 +191,30 @@ def _content_number(source: str, match: re.Match[str], number: re.Match[str]) ->
     return "" if word[1] in _FUNCTION or word[1] in FINITE else match[0]
 
 
+_NUMBERS = re.compile(r"(\d{1,4})(?:\s?[–-]\s?(\d{1,4}))?")
+_MOST_CITED = 20
+
+
+def citations(source: str) -> tuple[tuple[str, int], ...]:
+    """Return the passages that a piece of an answer cites, each with the words before its mark."""
+    if "[" not in source and "【" not in source:
+        return ()
+    found: list[tuple[str, int]] = []
+    at, words = 0, ""
+    for match in CITATION.finditer(source):
+        number = _BRACKETED.fullmatch(match[0])
+        if "^" in match[0] or (number and _content_number(source, match, number)):
+            continue
+        words = words_of(source[at : match.start()]).strip(" ,;.") or words
+        at = match.end()
+        inside = match[0].split("](")[0].split("†")[0].split(":")[0]
+        for first, last in _NUMBERS.findall(inside):
+            numbers = range(int(first), int(last or first) + 1)[:_MOST_CITED]
+            found += [(words, one) for one in numbers]
+    rest = words_of(source[at:]) if found and not found[0][0] else ""
+    return tuple((words or rest, number) for words, number in found if has_words(words or rest))
+
+
 def _without_struck(text: str) -> str:
     """Return a text without what is struck through, unless nothing would be left of it."""
     if "~~" not in text and "<" not in text:

@@ -13,6 +13,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sentencex import get_sentence_boundaries
 
@@ -20,6 +21,7 @@ from faithguard._lazy import lazy
 from faithguard.types import Evidence, Passage
 from faithguard.verifiers._terms import Terms, analyse, keys_in
 from faithguard.verifiers._values import Value, find_values
+from faithguard.verifiers._values._names import MONTH_OF
 
 __all__ = ["Context", "Selection", "Sentence"]
 
@@ -49,8 +51,15 @@ class Sentence:
 
     @property
     def words(self) -> str:
-        """The sentence with its header."""
-        return f"{self.header} {self.text}" if self.header else self.text
+        """The sentence with its header; marks that could be parts of a number parted from it."""
+        if not self.header:
+            return self.text
+        return f"{self.header} {self.text}".replace(self.mark, " | " if self.mark == "|" else "|")
+
+    @property
+    def mark(self) -> str:
+        """What divides the cells of its table."""
+        return "|" if "|" in self.header else _fields(self.header)[0]
 
     @property
     def terms(self) -> Terms:
@@ -105,6 +114,11 @@ class Context:
             digest.update(text)
         digest.update((self.question or "").encode())
         return digest.hexdigest()
+
+    @lazy
+    def memo(self) -> dict[str, Any]:
+        """What verifiers read in the passages once and keep from claim to claim, by their name."""
+        return {}
 
     @lazy
     def sentences(self) -> tuple[Sentence, ...]:
@@ -272,17 +286,63 @@ def _sentences(number: int, text: str) -> Iterator[Sentence]:
         if is_row and _is_rule(following):
             header = line
             continue
-        header = header if is_row else ""
-        if is_row:
+        is_field_row = bool(header) and "|" not in header and _fields(line) == _fields(header)
+        if not (is_row or is_field_row) and _opens_fields(line, following):
+            header = line
+            continue
+        header = header if is_row or is_field_row else ""
+        if is_row or is_field_row:
             yield from _pieces(number, text, start, start + len(line), header)
             continue
         for at, part in _stops(line):
-            for boundary in get_sentence_boundaries("en", part):
-                begin, end = boundary["start_index"], boundary["end_index"]
+            for begin, end in _boundaries(part):
                 yield from _pieces(number, text, start + at + begin, start + at + end, "")
 
 
-_SOFT_BREAK = re.compile(r"(?<![.!?:;。！？|])\n(?=[a-zà-ÿ])")
+_ORDINAL_END = re.compile(r"(?:^|\s)\d{1,2}\.\s*$")
+
+
+def _boundaries(part: str) -> Iterator[tuple[int, int]]:
+    """Yield the sentences of a line; "am 3. Mai" goes on after its stop."""
+    begin = 0
+    found = [(b["start_index"], b["end_index"]) for b in get_sentence_boundaries("en", part)]
+    for place, (_, end) in enumerate(found):
+        following = part[end : found[place + 1][1]] if place + 1 < len(found) else ""
+        word = _FIRST_WORD.match(following)
+        month = word is not None and word[1].lower() in MONTH_OF
+        if month and _ORDINAL_END.search(part[max(begin, end - 8) : end]):
+            continue
+        yield begin, end
+        begin = end
+
+
+_FIRST_WORD = re.compile(r"\s*([^\W\d_]+)")
+
+
+_SOFT_BREAK = re.compile(r"(?<![.!?:;,。！？|])\n(?=[a-zà-ÿ])(?![\w.-]{1,40}\s?[:=])")
+
+
+_FEWEST_FIELDS = 3
+_WORD_IN_FIELD = re.compile(r"[^,;\t]*\s[^,;\t]*\s[^,;\t]*\s")
+
+
+def _fields(line: str) -> tuple[str, int]:
+    """Return the mark that divides the fields of a line, and how often it stands there."""
+    return max(((mark, line.count(mark)) for mark in ";\t,"), key=lambda pair: pair[1])
+
+
+def _opens_fields(line: str, following: str) -> bool:
+    """Whether a line is the header of lines such as "K-118;hex bolt;14"."""
+    mark, count = _fields(line)
+    return (
+        count + 1 >= _FEWEST_FIELDS
+        and len(line) < _LONGEST
+        and _fields(following) == (mark, count)
+        and f"{mark} " not in line
+        and not any(character.isdigit() for character in line.split(mark)[0])
+        and line[-1:] not in ".!?。"
+        and _WORD_IN_FIELD.search(line) is None
+    )
 
 
 def _is_rule(line: str) -> bool:

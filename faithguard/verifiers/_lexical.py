@@ -12,10 +12,9 @@ from collections.abc import Iterator, Sequence
 
 from faithguard.types import Claim, Evidence, Verdict
 from faithguard.verifiers._context import Context, Selection, Sentence
+from faithguard.verifiers._difference import disagreements, flipped, overlap
 from faithguard.verifiers._each import EachClaim
 from faithguard.verifiers._terms import Terms, analyse
-from faithguard.verifiers.rules._negation import flipped
-from faithguard.verifiers.rules._numbers import disagreements, overlap
 
 __all__ = ["COEFFICIENTS", "INTERCEPT", "Lexical", "features", "lack", "rival_in"]
 
@@ -47,7 +46,7 @@ _STRONG = frozenset(
 class Lexical(EachClaim):
     """Support by words: stems, values in their places, names, strength and polarity."""
 
-    name = "lexical@1"
+    name = "lexical@2"
 
     def verdict(self, claim: Claim, context: Context) -> Verdict:
         """Return a verdict."""

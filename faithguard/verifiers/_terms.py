@@ -18,7 +18,7 @@ import Stemmer
 from faithguard.verifiers._function_words import FUNCTION_WORDS
 from faithguard.verifiers._values import Value, find_values
 
-__all__ = ["VALUE", "Terms", "analyse", "keys_in"]
+__all__ = ["VALUE", "Terms", "analyse", "keys_in", "stem", "unspaced_keys"]
 
 _NEGATIONS = frozenset(
     """
@@ -100,7 +100,8 @@ class Terms:
         return tuple({value.meaning: value for value in reversed(self.values)}.values())[::-1]
 
 
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
+    """Return the stem of an English word in lower case."""
     stemmer: Stemmer.Stemmer | None = getattr(_stemmers, "english", None)
     if stemmer is None:  # a Stemmer is not thread-safe
         stemmer = _stemmers.english = Stemmer.Stemmer("english", 0)
@@ -115,7 +116,7 @@ def _key(word: str) -> str | None:
     if plain in FUNCTION_WORDS or not plain:
         return None
     if plain.isascii() and plain.isalpha():
-        return _stem(plain)
+        return stem(plain)
     return plain.rstrip(".")
 
 
@@ -257,7 +258,7 @@ def _keys_of(raw: str) -> list[tuple[str, int]]:
     """Return the keys of a token: a stem, the parts of a compound, or pieces of a run."""
     if _UNSPACED.search(raw):
         spaced = [(k, 0) for part in _UNSPACED.split(raw) if part and (k := _key(part))]
-        return _unspaced_keys(raw) + spaced
+        return unspaced_keys(raw) + spaced
     if "-" in raw or "/" in raw:
         parts = re.split(r"[-/]", raw)
         return [(k, 0) for part in parts if part.casefold() != "non" and (k := _key(part))]
@@ -265,7 +266,8 @@ def _keys_of(raw: str) -> list[tuple[str, int]]:
     return [] if key is None else [(key, 0)]
 
 
-def _unspaced_keys(raw: str) -> list[tuple[str, int]]:
+def unspaced_keys(raw: str) -> list[tuple[str, int]]:
+    """Return the keys of a word in a script without spaces, with their offsets."""
     keys: list[tuple[str, int]] = []
     for run in _UNSPACED_PARTS.finditer(raw):
         if run["katakana"]:

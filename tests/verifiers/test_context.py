@@ -181,7 +181,7 @@ def test_more_passages_cost_little() -> None:
         of = context(
             *(f"Shelf {n} holds {n} maps of county {n * 31}. " * 4 for n in range(passages))
         )
-        of.select("Warm up with shelf maps.")
+        of.select("Warm up with 7 shelf maps.")  # reads the words and the values of the passages
         started = time.perf_counter()
         for _ in range(20):
             of.select("The observatory's telescope cost 90 crowns.")

@@ -13,9 +13,9 @@ from faithguard.testing import TableVerifier, check_verifier
 from faithguard.types import Claim, Evidence, Exchange, Passage, Verdict
 from faithguard.verifiers import Context, Finding, Verifier
 from faithguard.verifiers._lexical import Lexical
-from faithguard.verifiers.rules import Negation, Numbers
+from faithguard.verifiers.rules import RULES, Polarity
 
-LOCAL: list[Callable[[], Verifier]] = [Numbers, Negation, Lexical]
+LOCAL: list[Callable[[], Verifier]] = [*RULES, Lexical]
 
 
 @pytest.mark.parametrize("make", LOCAL)
@@ -217,6 +217,12 @@ def one(
     return finding
 
 
+def vetoed(claim: str, context: str, *, question: str | None = None) -> Any:
+    """Return what the first of the rules that objects says."""
+    found = (one(rule, claim, context, question=question) for rule in RULES)
+    return next((finding for finding in found if finding is not None), None)
+
+
 @pytest.mark.parametrize(
     ("claim", "context", "label"),
     [
@@ -232,7 +238,7 @@ def one(
 )
 def test_numbers_veto_or_keep_silent(claim: str, context: str, label: str | None) -> None:
     """A value that stands in the context, however it is written, is none of their business."""
-    finding = one(Numbers, claim, context)
+    finding = vetoed(claim, context)
 
     assert (finding and finding.label) == label
     if label:
@@ -245,8 +251,8 @@ def test_a_value_of_the_question_is_not_the_answers() -> None:
     """Repeating what was asked about asserts nothing about it."""
     claim = "A group of 12 can enter the tower."
 
-    assert one(Numbers, claim, "A group can enter the tower.", question="Can 12 enter?") is None
-    assert one(Numbers, claim, "A group can enter the tower.") is not None
+    assert vetoed(claim, "A group can enter the tower.", question="Can 12 enter?") is None
+    assert vetoed(claim, "A group can enter the tower.") is not None
 
 
 @pytest.mark.parametrize(
@@ -263,7 +269,7 @@ def test_a_value_of_the_question_is_not_the_answers() -> None:
 )
 def test_negation_vetoes_the_opposite(claim: str, context: str, vetoed: bool) -> None:
     """In both directions, and only where the rest is the same."""
-    finding = one(Negation, claim, context)
+    finding = one(Polarity, claim, context)
 
     assert (finding is not None) == vetoed
     if vetoed:

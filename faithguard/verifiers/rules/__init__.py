@@ -4,7 +4,35 @@ In: claims and context. Out: for each claim a `Verdict` that vetoes "supported",
 run before any model; each family is a file of its own.
 """
 
-from faithguard.verifiers.rules._negation import Negation
-from faithguard.verifiers.rules._numbers import Numbers
+from faithguard.verifiers.rules.citations import Citations
+from faithguard.verifiers.rules.dates_times import DatesTimes
+from faithguard.verifiers.rules.identifiers import Identifiers
+from faithguard.verifiers.rules.polarity import Polarity
+from faithguard.verifiers.rules.quantities import Quantities
+from faithguard.verifiers.rules.roles import Roles
+from faithguard.verifiers.rules.tables_lists import TablesLists
+from faithguard.verifiers.rules.units_currency import UnitsCurrency
 
-__all__ = ["Negation", "Numbers"]
+RULES = (
+    Quantities,
+    UnitsCurrency,
+    DatesTimes,
+    Identifiers,
+    Polarity,
+    Roles,
+    TablesLists,
+    Citations,
+)
+"""The families, in the order in which they are asked."""
+
+__all__ = [
+    "RULES",
+    "Citations",
+    "DatesTimes",
+    "Identifiers",
+    "Polarity",
+    "Quantities",
+    "Roles",
+    "TablesLists",
+    "UnitsCurrency",
+]

@@ -1,0 +1,121 @@
+"""Dates and days of the week.
+
+In: a text. Out: values of the families "date" and "days". What a date leaves open (its year, its
+day) is 0; a date in figures that can be read day first and month first has both readings.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from faithguard.verifiers._values._names import DAY_OF, DAY_SETS, DAYS, MONTH_OF, UNSURE_MONTHS
+from faithguard.verifiers._values._value import Reading, Value
+from faithguard.verifiers._values._words import ENGLISH
+
+__all__ = ["dates", "days"]
+
+_DAY = "|".join(sorted(map(re.escape, DAY_OF), key=len, reverse=True))
+# "may" and "march" are verbs unless they are capitalised
+_MONTH_NAMES = [n for name in MONTH_OF for n in (name.title(), name.upper())] + [
+    name for name in MONTH_OF if name not in UNSURE_MONTHS
+]
+_MONTH = f"(?-i:{'|'.join(sorted(map(re.escape, _MONTH_NAMES), key=len, reverse=True))})"
+_ANY_MONTH = "|".join(sorted(map(re.escape, MONTH_OF), key=len, reverse=True))
+_LETTER_AFTER = "(?![\\w\u0900-\u0963])"
+_DATE = re.compile(
+    rf"(?<!\d)(?P<d1>\d{{1,2}})(?:st|nd|rd|th|er|º|\.)?\s+(?:of\s+)?(?P<mo1>{_MONTH}){_LETTER_AFTER}"
+    r"(?:\.?,?\s+(?:de\s+|del\s+)?(?P<y1>\d{4})\b)?"
+    rf"|(?<!\d)(?P<d4>\d{{1,2}})(?:er|\.)?\s+(?:de\s+)?(?P<mo4>{_ANY_MONTH}){_LETTER_AFTER}"
+    r"\s+(?:de\s+|del\s+)?(?P<y4>\d{4})\b"
+    rf"|(?<!\d)(?P<d5>\d{{1,2}})\s+de\s+(?P<mo5>{_ANY_MONTH}){_LETTER_AFTER}"
+    rf"|\b(?P<mo2>{_MONTH})\b\.?\s+(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?![\d:])"
+    r"(?:,?\s+(?P<y2>\d{4})\b)?"
+    r"|(?<!\d)(?P<y3>\d{4})-(?P<mo3>\d{2})-(?P<d3>\d{2})(?!\d)"
+    r"|(?<!\d)(?:(?P<y6>\d{4})\s?年\s?)?(?P<mo6>\d{1,2})\s?月(?!間)(?:\s?(?P<d6>\d{1,2})\s?[日号])?"
+    rf"|\b(?P<mo7>{_MONTH}){_LETTER_AFTER},?\s+(?:of\s+|de\s+|del\s+)?(?P<y7>\d{{4}})\b",
+    re.I,
+)
+_FIGURES = re.compile(
+    r"(?<![\d./-])(?P<a>\d{1,2})(?P<s>[./-])(?P<b>\d{1,2})(?P=s)(?P<y>\d{4}|\d{2}(?![\d./-]))(?!\d)"
+)
+_RANGE_OF_DAYS = re.compile(
+    rf"\b({_DAY})\b\.?\s*(?:-|–|—|to|through|thru|until|till|bis|à|au|a|al|até|至|到|から)\s*"
+    rf"(?:the\s+)?({_DAY})\b",
+    re.I,
+)
+_DAY_SET = re.compile(
+    r"(?:\b|(?<=\s))(?:"
+    + "|".join(re.escape(s).replace(r"\ ", r"\s+") for s in sorted(DAY_SETS, key=len, reverse=True))
+    + r")(?:\b|(?=\W)|(?<=[天日]))",
+    re.I,
+)
+# "sun", "sat" and "wed" are words of their own: short names count where capitalised
+_SHORT_DAY = re.compile(r"\b(?:Mon|Tues?|Wed|Thurs?|Thu|Fri|Sat|Sun)\b\.?")
+_LONG_DAYS = [name for name in DAY_OF if len(name) > 5 or not name.isascii() or name in DAYS]
+_LONG_DAY = re.compile(
+    rf"(?<!\w)(?:{'|'.join(sorted(map(re.escape, _LONG_DAYS), key=len, reverse=True))})"
+    rf"(?:(?<=[日一二三四五六])|{_LETTER_AFTER})",
+    re.I,
+)
+_COUNTED = re.compile(
+    r"(?:\d|\b(?:" + "|".join(sorted(ENGLISH, key=len, reverse=True)) + r"))\s*(?:-\s*)?$"
+)
+
+
+def dates(text: str) -> Iterator[Value]:
+    """Yield the dates of a text."""
+    for match in _DATE.finditer(text):
+        part = match.groupdict()
+        day, month, year = (
+            next((part[f"{kind}{n}"] for n in range(1, 8) if part.get(f"{kind}{n}")), None)
+            for kind in ("d", "mo", "y")
+        )
+        if month is None:
+            continue
+        number = int(month) if month.isdigit() else MONTH_OF[month.lower()]
+        if 0 <= int(day or 0) <= 31 and 1 <= number <= 12:
+            yield _value("date", {(int(year or 0), number, int(day or 0))}, match, text)
+    for match in _FIGURES.finditer(text):
+        if readings := _readings(match):
+            yield _value("date", readings, match, text)
+
+
+def _readings(match: re.Match[str]) -> set[Reading]:
+    """Read a date in figures day first and, unless points divide it, month first."""
+    a, b, year = int(match["a"]), int(match["b"]), int(match["y"])
+    if len(match["y"]) == 2:
+        if match["s"] != "/":
+            return set()  # 3.11.20 is a version as often, 40-12-76 a code
+        year += 2000 if year < 70 else 1900
+    orders = [(a, b)] if match["s"] == "." else [(a, b), (b, a)]
+    return {(year, month, day) for day, month in orders if 1 <= month <= 12 and 1 <= day <= 31}
+
+
+def days(text: str) -> Iterator[Value]:
+    """Yield the days of the week in a text, and sets of them."""
+    for match in _RANGE_OF_DAYS.finditer(text):
+        first, last = (DAY_OF[match[i].lower()] for i in (1, 2))
+        span = range(first, last + 1 if first <= last else last + 8)
+        yield _value("days", {frozenset(day % 7 for day in span)}, match, text)
+    for match in _DAY_SET.finditer(text):
+        words = " ".join(match[0].lower().split())
+        # "5 business days" is a length of time, "on business days" a set of days
+        counted = _COUNTED.search(text[max(0, match.start() - 16) : match.start()].lower())
+        if not (words in ("business days", "working days") and counted):
+            yield _value("days", {DAY_SETS[words]}, match, text)
+    for pattern in (_LONG_DAY, _SHORT_DAY):
+        for match in pattern.finditer(text):
+            name = match[0].lower().rstrip(".")
+            yield _value("days", {frozenset({DAY_OF[name]})}, match, text)
+
+
+def _value(family: str, readings: set[Reading], match: re.Match[str], text: str) -> Value:
+    return Value(
+        family="date" if family == "date" else "days",
+        unit="",
+        readings=frozenset(readings),
+        start=match.start(),
+        end=match.end(),
+        text=text[match.start() : match.end()],
+    )

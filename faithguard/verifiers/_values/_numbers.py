@@ -1,0 +1,489 @@
+"""Numbers with what stands around them: scale, unit, currency, and how exact they claim to be.
+
+In: a text. Out: values of the family "number" in base units.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+from faithguard.verifiers._function_words import FUNCTION_WORDS
+from faithguard.verifiers._values._units import CURRENCY_NAMES, CURRENCY_PREFIX, UNIT, unit_of
+from faithguard.verifiers._values._value import Value
+from faithguard.verifiers._values._words import (
+    CJK_NUMBER,
+    ENGLISH,
+    FOREIGN,
+    ONES,
+    ORDINALS,
+    PARTS,
+    SCALES,
+    read_cjk,
+    read_english,
+)
+
+__all__ = ["VULGAR", "joined", "numbers"]
+
+_LONGEST = 40
+"""Characters; a longer row of digits is a code, not an amount."""
+
+VULGAR = "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
+_VULGAR_OF = {
+    character: Fraction(unicodedata.numeric(character)).limit_denominator(10)
+    for character in VULGAR
+}
+_NUMBER_WORD = "|".join(sorted(ENGLISH, key=len, reverse=True))
+_DIGITS = re.compile(
+    r"(?P<sign>(?<![\w)])[-−+])?"
+    r"(?P<num>\d{1,3}(?:[ \u00a0\u202f\u2009]\d{3})+(?:[.,]\d+)?(?![\d])|\d[\d.,'’٫٬]*\d|\d)"
+    rf"(?P<frac>[{VULGAR}])?"
+    rf"|(?P<onlyfrac>[{VULGAR}])"
+)
+_RATIO = re.compile(r"(?<![\d/.,])(\d{1,2})/(\d{1,2})(?![\d/])")
+_TO_ONE = re.compile(
+    rf"(?<![\d.,:/])(\d{{1,3}}):(\d{{1,3}})(?![\d:])|\b(\d{{1,3}}|{_NUMBER_WORD}) to one\b", re.I
+)
+_SPELLED = re.compile(
+    rf"\b(?:(?:{_NUMBER_WORD}|a(?=\s+(?:dozen|hundred|thousand|million|billion)\b))"
+    rf"(?:[\s-]+(?:(?<=hundred )and\s+|(?<=thousand )and\s+|(?<=million )and\s+)?"
+    rf"(?:{_NUMBER_WORD}|hundred|thousand|million|billion)\b)*)\b",
+    re.I,
+)
+_PART_WORD = "|".join(sorted(PARTS, key=len, reverse=True))
+# "the third quarter" is no share: a share stands before "of" or an article, or is joined
+_PART = re.compile(
+    rf"(?<!\band )\b(?:(?P<n>one|two|three|four|five|a)(?P<joint>[\s-]+))?(?P<p>{_PART_WORD})\b"
+    r"(?=(?P<rest>[\s-]+(?:of\b|(?:of\s+)?(?P<article>an?|the)\b)|\W|$))",
+    re.I,
+)
+_A_UNIT = re.compile(
+    r"\b(?P<a>an?|one)\s+(?:minute|hour|day|week|month|year)"
+    r"(?=\s+(?:and\s+a\s+(?:half|quarter)|(?:and\s+)?\d+|(?:and\s+)?"
+    rf"(?:{'|'.join(ONES)}))\b)",
+    re.I,
+)
+_TIMES_OF = {"once": 1, "twice": 2, "thrice": 3}
+# "once" is a count only before a period; "once you register" is a condition
+_TIMES = re.compile(
+    r"\b(twice|thrice|once(?=\s+(?:an?|per|every|each|daily|weekly|monthly|yearly|more|only)\b))\b",
+    re.I,
+)
+_ORDINAL = re.compile(rf"\b(?:{'|'.join(ORDINALS)})\b", re.I)
+_AND_PART = re.compile(
+    r"\s+(?:and\s+(?:a\s+|one\s+)?(half|quarter)|et\s+demie?|y\s+medi[oa]|e\s+mezz[oa]|e\s+mei[oa])\b",
+    re.I,
+)
+_WHOLE_DAY = re.compile(r"\b(?:around|round)\s+the\s+clock\b|\brund\s+um\s+die\s+Uhr\b", re.I)
+_A_UNIT_ELSEWHERE = re.compile(
+    r"\b(?P<a>une?|una?|uno|eine[mnr]?|uma?)\s+(?:heure|hora|ora|stunde|tag|jour|día|dia|giorno|woche"
+    r"|semaine|semana|settimana|monat|mois|mes|mese|mês|jahr|an|année|año|anno|ano)\b",
+    re.I,
+)
+_SCALE = re.compile(
+    r"(?:[\s-]*(?P<latin>"
+    + "|".join(sorted((s for s in SCALES if not re.match("[\u3000-\u9fff]", s)), key=len)[::-1])
+    + r")(?![\w\u0900-\u0963])|\s?(?P<cjk>百万|千万|[万萬億亿兆千]))",
+    re.I,
+)
+_PER_CENT_WORDS = re.compile(r"per\s+cent\b|percentage[\s-]+points?\b", re.I)
+_BUSINESS = re.compile(r"(?:business|working)\s+days?\b", re.I)
+_BEFORE = re.compile(rf"({CURRENCY_PREFIX})\s*$")
+_FOLLOWING = re.compile(r"\s+([^\W\d_]{3,24})")
+_ENDS = re.compile(r"(?<![\d.,:])\d{1,2}\s*(?:to|-|–|until|till)\s*\d{1,2}(?![\d.,:]*\d)", re.I)
+_ABOUT = re.compile(
+    r"(?:\b(?:about|around|approximately|approx\.?|roughly|nearly|almost|some|circa|ca\.|over"
+    r"|more\s+than|close\s+to|just\s+(?:under|over)|well\s+over|upwards\s+of|an?\s+estimated"
+    r"|rund|etwa|ungefähr|knapp|fast|gut|environ|près\s+de|à\s+peu\s+près|quelque|plus\s+de"
+    r"|cerca\s+de|aproximadamente|alrededor\s+de|unos|unas|casi|más\s+de|circa|quasi|oltre|più\s+di"
+    r"|uns|quase|mais\s+de|حوالي|نحو|قرابة|लगभग|करीब)\s+"
+    rf"|(?:约|大约|約|およそ|近|ほぼ))(?:{CURRENCY_PREFIX}\s?)?$",
+    re.I,
+)
+_VERSION = re.compile(r"(?!\d{1,3}(?:\.\d{3})+$)\d+(?:\.\d+){2,}")
+
+
+def numbers(text: str, words: frozenset[str], tongue: str, *, digits: bool) -> Iterator[Value]:
+    """Yield the numbers of a text, those in figures first.
+
+    Args:
+        text: To read.
+        words: Its words in lower case: they say which patterns can match at all.
+        tongue: The language that it seems to be in.
+        digits: Whether it holds any digit.
+    """
+    if ":" in text or " to one" in text:
+        yield from _ratios(text)
+    if digits:
+        yield from _in_figures(text, tongue)
+    if words & _WORDS:
+        yield from _spelled(text)
+    if tongue != "en":
+        yield from _foreign(text, tongue)
+    if not text.isascii():
+        yield from _han(text)
+    for match in _WHOLE_DAY.finditer(text) if words & {"clock", "uhr"} else ():
+        day = frozenset({Fraction(86_400)})
+        yield Value(
+            "number", "second", day, *match.span(), match[0], bare=frozenset({Fraction(24)})
+        )
+
+
+_WORDS = frozenset([*ENGLISH, *SCALES, *ORDINALS, *PARTS, *_TIMES_OF, "a", "an", "one"])
+
+
+def _ratios(text: str) -> Iterator[Value]:
+    """Yield "2:1" and "two to one"."""
+    for match in _TO_ONE.finditer(text):
+        if match[3]:
+            word = match[3].lower()
+            ratio = Fraction(int(word) if word.isdigit() else ENGLISH[word])
+        elif int(match[2]) == 0:
+            continue
+        else:
+            ratio = Fraction(int(match[1]), int(match[2]))
+        yield Value("number", "ratio", frozenset({ratio}), *match.span(), match[0])
+
+
+def _in_figures(text: str, tongue: str) -> Iterator[Value]:
+    for match in _RATIO.finditer(text):
+        over, under = int(match[1]), int(match[2])
+        if 0 < over < under <= 12 and not _part_of_a_word(text, *match.span()):
+            yield _number({Fraction(over, under)}, match.start(), match.end(), text)
+    for match in _DIGITS.finditer(text):
+        if not _part_of_a_word(text, match.start(), match.end()) and len(match[0]) <= _LONGEST:
+            readings = _read_digits(match, tongue)
+            decimals = _decimals(match["num"] or "")
+            yield _number(readings, match.start(), match.end(), text, decimals=decimals)
+
+
+def _spelled(text: str) -> Iterator[Value]:
+    for match in _PART.finditer(text):
+        share = match["rest"].strip("- ") and (match["article"] or "of" in match["rest"])
+        if not share and not match["n"]:
+            continue  # "the third", "quarter"
+        if match["p"].lower() in ORDINALS and match["article"] and match["n"] is None:
+            continue  # "the third a year"
+        if match["n"] and not share and not _joins(match):
+            continue
+        count = ONES.get((match["n"] or "one").lower(), 1)
+        # "half an hour": the article stands between the number and its unit
+        article = (
+            match["article"] and match["article"].lower() != "the" and "of" not in match["rest"]
+        )
+        end = match.end("article") if article else None
+        part = count * PARTS[match["p"].lower()]
+        yield _number({part}, match.start(), end or match.end("p"), text)
+    for match in _SPELLED.finditer(text):
+        words = re.findall(r"[a-z]+", match[0].lower())
+        if words != ["one"]:  # more often a pronoun than a count
+            yield _number({Fraction(read_english(words))}, match.start(), match.end(), text)
+    for match in _A_UNIT.finditer(text):
+        yield _number({Fraction(1)}, match.start(), match.start() + len(match["a"]), text)
+    for match in _TIMES.finditer(text):
+        times = frozenset({Fraction(_TIMES_OF[match[1].lower()])})
+        yield Value("number", "times", times, *match.span(1), match[1], bare=times)
+    for match in _ORDINAL.finditer(text):
+        readings = {Fraction(ORDINALS[match[0].lower()])}
+        yield _number(readings, match.start(), match.end(), text, ordinal=True)
+
+
+def _joins(match: re.Match[str]) -> bool:
+    """Whether count and part are one share: "one-third", "two thirds", "a fifth"."""
+    return "-" in match["joint"] or match["p"].lower().endswith("s") or match["n"].lower() == "a"
+
+
+def _foreign(text: str, tongue: str) -> Iterator[Value]:
+    """Yield the spelled numbers of another language than English."""
+    table = FOREIGN[tongue]
+    for match in _A_UNIT_ELSEWHERE.finditer(text):
+        yield _number({Fraction(1)}, match.start(), match.end("a"), text)
+    for match in _PATTERNS[tongue].finditer(text):
+        readings = {Fraction(table[match[0].lower()])}
+        yield _number(readings, match.start(), match.end(), text)
+
+
+_PATTERNS = {
+    tongue: re.compile(
+        r"(?<![\w\u0900-\u0963-])(?:"
+        + "|".join(sorted(map(re.escape, table), key=len, reverse=True))
+        + r")(?![\w\u0900-\u0963-])",
+        re.I,
+    )
+    for tongue, table in FOREIGN.items()
+}
+# Han numerals are parts of many words: they count before a unit or a counter.
+_HAN = re.compile(
+    rf"(?P<share>百分之)?(?P<num>{CJK_NUMBER})(?P<half>半)?"
+    r"(?=个?月|か月|ヶ月|年|天|日|週|周|星期|小时|時間|分|秒|元|円|人|名|次|回|倍|位|割|公里|米|%|(?<=万))"
+)
+
+
+def _han(text: str) -> Iterator[Value]:
+    for match in _HAN.finditer(text):
+        number = Fraction(read_cjk(match["num"]))
+        if match["share"]:
+            readings = frozenset({number})
+            yield Value("number", "%", readings, *match.span(), match[0], bare=readings)
+        elif not text[match.start() - 1 : match.start()].isdigit():
+            yield _number({number}, match.start(), match.end(), text)
+
+
+def _part_of_a_word(text: str, start: int, end: int) -> bool:
+    """B12, v2, covid19 and 3.11.2 are names, not amounts."""
+    before = text[start - 1] if start else " "
+    if before == "_" or (before.isalpha() and _is_spaced(before)):
+        return True
+    if before in "-‑" and start > 1 and text[start - 2].isalpha():
+        return True  # Uranium-235
+    written = text[start:end]
+    if len(written) == _SHORT_DECADE and written[1] == "0" and _DECADES.match(text, end):
+        return True  # the 80s
+    if len(written) == _DECADE and _DECADES.match(text, end):
+        return True  # the 1950s
+    if end - start == 2 and _YEAR_BEFORE.search(text[max(0, start - 5) : start]):
+        return True  # the season 2018-19
+    return _VERSION.fullmatch(written) is not None
+
+
+_DECADE, _SHORT_DECADE = 4, 2
+_DECADES = re.compile(r"['’]?s\b")
+_YEAR_BEFORE = re.compile(r"\d{4}[-–/]$")
+
+
+def _is_spaced(letter: str) -> bool:
+    return ord(letter) < 0x2E80 or 0xAC00 <= ord(letter) < 0xD7B0
+
+
+def _decimals(digits: str) -> int:
+    """Return how many places after the decimal point are written, as far as that is sure."""
+    tail = re.search(r"[.,]\d{1,2}$", digits)
+    return len(tail[0]) - 1 if tail else 0
+
+
+def _read_digits(match: re.Match[str], tongue: str) -> set[Fraction]:
+    part = match.groupdict()
+    extra = Fraction(0)
+    if fraction := part["frac"] or part["onlyfrac"]:
+        extra = _VULGAR_OF[fraction]
+    if not part["num"]:
+        return {extra}
+    digits = re.sub(r"['’ \u00a0\u202f\u2009٬]", "", part["num"]).replace("٫", ".")
+    sign = -1 if part["sign"] in ("-", "−") else 1
+    readings = _readings(digits, tongue)
+    if sign > 0 and not extra:
+        return readings
+    return {sign * (reading + extra) for reading in readings}
+
+
+def _readings(digits: str, tongue: str) -> set[Fraction]:
+    """Read digits with separators; a lone separator before three digits has two readings.
+
+    A comma there is no decimal one in English, Chinese, Japanese, Arabic and Hindi.
+    """
+    points, commas = digits.count("."), digits.count(",")
+    if points and commas:
+        decimal = max(digits.rfind("."), digits.rfind(","))
+        return {_fraction(digits[:decimal], digits[decimal + 1 :])}
+    if not points and not commas:
+        return {_fraction(digits, "")}
+    separator = "." if points else ","
+    head, *rest = digits.split(separator)
+    grouped = _fraction("".join([head, *rest]), "")
+    if len(rest) > 1:
+        return {grouped}
+    if len(rest[0]) != 3 or head in ("", "0"):
+        return {_fraction(head, rest[0])}
+    if commas and tongue not in _DECIMAL_COMMA:
+        return {grouped}
+    return {grouped, _fraction(head, rest[0])}
+
+
+_DECIMAL_COMMA = ("de", "fr", "es", "it", "pt")
+
+
+def _fraction(whole: str, decimals: str) -> Fraction:
+    whole = re.sub(r"[.,]", "", whole) or "0"
+    decimals = re.sub(r"[.,]", "", decimals)
+    return (
+        Fraction(int(whole + decimals), 10 ** len(decimals)) if decimals else Fraction(int(whole))
+    )
+
+
+def _number(
+    readings: set[Fraction],
+    start: int,
+    end: int,
+    text: str,
+    *,
+    decimals: int = 0,
+    ordinal: bool = False,
+) -> Value:
+    """Add the scale and the unit that stand around a number."""
+    stop = end
+    if part := _AND_PART.match(text, stop):  # two and a half
+        readings = {reading + PARTS[(part[1] or "half").lower()] for reading in readings}
+        stop = part.end()
+    scale, stop = _scale_at(text, stop)
+    if scale > 1 and text[stop : stop + 1].isdigit():  # 1兆2,500億
+        rest = _DIGITS.match(text, stop)
+        if rest is not None and len(rest[0]) <= _LONGEST:
+            low, stop = _scale_at(text, rest.end())
+            readings = {r + s * low / scale for r in readings for s in _read_digits(rest, "ja")}
+    factor = scale
+    before = text[max(0, start - 24) : start]
+    approximate = _ABOUT.search(before) is not None
+    unit = ""
+    if currency := _BEFORE.search(before):
+        unit = CURRENCY_NAMES[currency[1].lower().rstrip(".")]
+        start -= len(currency[0])
+    elif not ordinal:
+        unit, step, stop = _unit_at(text, stop)
+        factor *= step
+    if unit and (part := _AND_PART.match(text, stop)):  # an hour and a half
+        readings = {reading + PARTS[(part[1] or "half").lower()] for reading in readings}
+        stop = part.end()
+    if unit and text.startswith("半", stop):  # 2時間半
+        readings = {reading + Fraction(1, 2) for reading in readings}
+        stop += 1
+    return Value(
+        family="number",
+        unit=unit,
+        readings=_times(readings, factor),
+        bare=_times(readings, scale),
+        start=start,
+        end=stop,
+        text=text[start:stop],
+        counts=not unit and _counted(text, stop),
+        ranged=not unit and _is_end_of_range(text, start),
+        approximate=approximate,
+        step=factor / 10**decimals if scale >= 1000 and decimals else Fraction(0),
+        scale=scale,
+    )
+
+
+def _times(readings: set[Fraction], factor: Fraction) -> frozenset[Fraction]:
+    return frozenset(readings if factor == 1 else (reading * factor for reading in readings))
+
+
+_ONE = Fraction(1)
+
+
+def _scale_at(text: str, at: int) -> tuple[Fraction, int]:
+    """Return the product of the scale words that stand at a place, and where they end."""
+    scale = _ONE
+    while match := _SCALE.match(text, at):
+        word = (match["latin"] or match["cjk"]).lower()
+        if word == "k" and text[at : at + 1].isspace():
+            break
+        scale *= SCALES[word]
+        at = match.end()
+        if scale > 10**12:
+            break
+    return scale, at
+
+
+def _counted(text: str, at: int) -> bool:
+    following = _FOLLOWING.match(text, at)
+    return following is not None and following[1].lower() not in FUNCTION_WORDS
+
+
+def _is_end_of_range(text: str, at: int) -> bool:
+    if text[at : at + 1].isalpha():
+        return False
+    begin = max(0, at - 16)
+    near = _ENDS.finditer(text[begin : at + 16])
+    return any(match.start() <= at - begin < match.end() for match in near)
+
+
+_GAP = re.compile(r"[\s-]*")
+
+
+def _unit_at(text: str, stop: int) -> tuple[str, Fraction, int]:
+    gap = _GAP.match(text, stop)
+    at = gap.end() if gap else stop
+    if match := _PER_CENT_WORDS.match(text, at):
+        points = "point" in match[0].lower()
+        return ("percentage point" if points else "%"), Fraction(1), match.end()
+    if match := _BUSINESS.match(text, at):
+        return "business day", Fraction(1), match.end()
+    if match := UNIT.match(text, stop):
+        base = unit_of(match["name"])
+        if base is not None:
+            return base[0], base[1], match.end()
+    return "", _ONE, stop
+
+
+_BETWEEN = re.compile(r"\s*(?:,\s*)?(?:(?:and|und|et|y|e)\s+)?")
+_MEASURED = ("second", "month")
+_RANGE = re.compile(
+    r"\s*(?:-|–|—|to|x|×|by|or|and|bis|und|oder|à|a|até|et|ou|y|o|e|~|〜|至|到)\s*", re.I
+)
+
+
+def _with_units(values: list[Value], text: str) -> list[Value]:
+    """Give the first of two numbers the unit that stands after the second only."""
+    out: list[Value] = []
+    for value in reversed(values):
+        after = out[-1] if out else None
+        if (
+            after is not None
+            and value.family == after.family == "number"
+            and not value.unit
+            and not value.counts
+            and after.unit not in ("", "times", "ratio")
+            and after.bare
+            and after.start - value.end < 6
+            and _RANGE.fullmatch(text, value.end, after.start)
+            and not _BEFORE.match(text[after.start :])
+            and (factor := _unit_size(after))
+        ):
+            readings = frozenset(r * factor for r in value.readings if isinstance(r, Fraction))
+            out.append(replace(value, unit=after.unit, readings=readings, bare=value.readings))
+        else:
+            out.append(value)
+    return out[::-1]
+
+
+def joined(values: list[Value], text: str) -> list[Value]:
+    """Join "1 hour 53 minutes" to one length of time; give both ends of "4 to 6 kg" the unit."""
+    out: list[Value] = []
+    for value in _with_units(values, text):
+        last = out[-1] if out else None
+        if last is not None and _goes_on(last, value, text):
+            out[-1] = Value(
+                family="number",
+                unit=value.unit,
+                readings=frozenset(_sum(last.readings, value.readings)),
+                bare=frozenset(_sum(last.bare, value.bare)),
+                start=last.start,
+                end=value.end,
+                text=text[last.start : value.end],
+                approximate=last.approximate,
+            )
+        else:
+            out.append(value)
+    return out
+
+
+def _goes_on(last: Value, value: Value, text: str) -> bool:
+    gap = text[last.end : value.start]
+    if last.unit != value.unit or value.unit not in _MEASURED or len(gap) > 6:
+        return False
+    if _BETWEEN.fullmatch(gap) is None or len(last.readings) != 1 or len(value.readings) != 1:
+        return False
+    return _unit_size(last) > _unit_size(value) and ("," not in gap)
+
+
+def _unit_size(value: Value) -> Fraction:
+    """Return the factor of the unit that a value is written in."""
+    whole = max((r for r in value.readings if isinstance(r, Fraction)), default=Fraction(0))
+    bare = max((r for r in value.bare if isinstance(r, Fraction)), default=Fraction(0))
+    return whole / bare if bare else Fraction(0)
+
+
+def _sum(one: frozenset[object], two: frozenset[object]) -> set[Fraction]:
+    return {a + b for a in one for b in two if isinstance(a, Fraction) and isinstance(b, Fraction)}

@@ -1,0 +1,151 @@
+"""Text -> the identifiers in it, each in the form in which two writings of it are equal.
+
+In: a sentence. Out: phone numbers, addresses, links, versions, codes, names of files and
+variables. They are compared exactly after what is safe for their kind: the spaces of a phone
+number or an IBAN, the case of a host, the scheme of a link, the "v" of a version.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["Identifier", "find_identifiers"]
+
+Kind = Literal["mail", "link", "phone", "iban", "version", "file", "variable", "code", "section"]
+
+
+@dataclass(frozen=True, slots=True)
+class Identifier:
+    """An identifier in a text."""
+
+    kind: Kind
+    plain: str
+    """Its form for comparison."""
+    start: int
+    end: int
+    text: str
+
+    @property
+    def shape(self) -> str:
+        """Letters and digits as classes: what can stand in one place have like shapes."""
+        if self.kind != "code":
+            return self.kind
+        return re.sub(r"\d+", "9", re.sub(r"[a-z]{2,}", "aa", re.sub(r"[a-z]", "a", self.plain)))
+
+
+# Each kind with its pattern; the first that takes a place keeps it.
+_PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    ("mail", re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,6}")),
+    (
+        "link",
+        re.compile(
+            r"(?<![\w@./-])(?:https?://[^\s<>()\"'`,;]{3,300}"
+            r"|(?:[a-z0-9-]{1,63}\.){1,6}[a-z]{2,12}/[^\s<>()\"'`,;]{1,300}"
+            r"|www\.[^\s<>()\"'`,;]{3,300})",
+            re.I,
+        ),
+    ),
+    ("iban", re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b")),
+    (
+        "file",
+        re.compile(
+            r"(?<![\w.])(?:[\w.-]{0,64}/){0,12}[\w-]{1,64}\.(?:[a-z]{1,5}|mp3|mp4|7z)\b(?![\w/(])"
+        ),
+    ),
+    ("file", re.compile(r"(?<![\w./])/(?:[\w.-]{1,64}/){1,12}[\w.-]{1,64}")),
+    ("phone", re.compile(r"(?<![\w+])\+\d(?:[ ()/-]{0,2}\d){6,16}(?!\w)")),
+    (
+        "phone",
+        re.compile(r"(?<![\w+.,/-])(?:\(0\d{1,4}\)|0\d{1,4})(?:[ /-]\d{2,8}){1,5}(?![\w.,-]\d)"),
+    ),
+    ("phone", re.compile(r"(?<![\w+.,-])(?:\d-)?\d{3}-\d{3}-\d{4}(?![\w-])")),
+    (
+        "version",
+        re.compile(r"(?<![\w.,])v?\d{1,5}(?:\.\d{1,5}){2,4}(?:[-+][\w.]{1,32})?(?!\w)", re.I),
+    ),
+    ("version", re.compile(r"(?<![\w.,])v\d{1,5}(?:\.\d{1,5}){0,4}(?!\w)", re.I)),
+    (
+        "section",
+        re.compile(
+            r"\b(?:sections?|sec\.|s\.|art(?:icles?|\.)|§+|paragraphs?|para\.|clauses?)\s?(?=\d)(\d{1,4}[a-z]?(?:\(\w{1,4}\)){0,4}(?:\.\d{1,3}){0,3})",
+            re.I,
+        ),
+    ),
+    ("variable", re.compile(r"(?<![\w-])(?:[A-Za-z0-9]{1,40}_){1,8}[A-Za-z0-9]{1,40}(?![\w])")),
+    ("variable", re.compile(r"(?<![\w-])--?[a-z][a-z0-9]{1,30}(?:-[a-z0-9]{1,30}){0,5}(?![\w-])")),
+    ("code", re.compile(r"\b(?:[A-Z]{1,6}|\d{2,6})(?:-[A-Z0-9]{1,8}){1,5}\b(?!-)")),
+    ("code", re.compile(r"\b(?!(?:[A-Z]{2,3}) (?:1\d{3}|20\d\d)\b)[A-Z]{2} \d{2,4}\b")),
+    ("code", re.compile(r"\b(?=\w{0,11}\d)(?=\w{0,11}[A-Z])[A-Z0-9]{2,12}(?:\.\d{1,2})?\b")),
+)
+_YEARS = re.compile(
+    r"\d{4}-\d{2,4}|\d{1,2}-\d{1,2}|\d{4}-\d\d-\d\d|\d\d?-\d\d?-\d{4}|\d\d?[./]\d\d?[./]\d{4}"
+)
+_MEASURED = re.compile(
+    r"\d+(?:K|M|G|T|B|W|V|A|MB|GB|TB|KB|KW|MW|GW|PM|AM|H|L|ML|MG|KG|KM|CM|MM|HZ|GHZ|MHZ|S)"
+)
+
+
+def find_identifiers(text: str) -> list[Identifier]:
+    """Return the identifiers of a text in order, without overlaps; linear in its length."""
+    if not _MAY_HOLD.search(text):
+        return []
+    found: list[Identifier] = []
+    taken = bytearray(len(text))
+    for one in _candidates(text):
+        if not any(taken[one.start : one.end]):
+            found.append(one)
+            taken[one.start : one.end] = b"\1" * (one.end - one.start)
+    return sorted(found, key=lambda one: one.start)
+
+
+_MAY_HOLD = re.compile(r"[\d@/_]|\w\.[a-z]|--\w")
+
+
+def _candidates(text: str) -> Iterator[Identifier]:
+    for kind, pattern in _PATTERNS:
+        for match in pattern.finditer(text):
+            written = match[0].rstrip(".,;:!?")
+            if kind in ("code", "version", "phone") and (
+                _YEARS.fullmatch(written) or _MEASURED.fullmatch(written)
+            ):
+                continue
+            if kind == "file" and not _is_file(written):
+                continue
+            plain = _plain(kind, match[1] if kind == "section" else written)
+            yield Identifier(kind, plain, match.start(), match.start() + len(written), written)
+
+
+def _is_file(written: str) -> bool:
+    """Whether a dotted word is a file's name: "e.g" and "St.Louis" are none."""
+    stem, _, ending = written.rpartition(".")
+    if "/" in written:
+        return any(map(str.isalpha, written))
+    return len(stem) > 1 and "." not in stem and ending in _ENDINGS
+
+
+_ENDINGS = frozenset(
+    "txt csv tsv json jsonl yaml yml toml ini cfg conf xml html htm md rst pdf doc docx xls xlsx"
+    " ppt pptx log py js ts java go rs c h cpp sh bat ps exe zip tar gz jpg jpeg png gif svg mp3"
+    " mp4 sql db env lock pem key so dll jar".split()
+)
+
+
+def _plain(kind: Kind, written: str) -> str:
+    """Return the form in which two writings of one identifier are equal."""
+    if kind == "mail":
+        user, _, host = written.partition("@")
+        return f"{user.lower()}@{host.lower()}"
+    if kind == "link":
+        bare = re.sub(r"^https?://", "", written, flags=re.I).removeprefix("www.").rstrip("/")
+        host, slash, path = bare.partition("/")
+        return host.lower() + slash + path
+    if kind in ("phone", "iban"):
+        return re.sub(r"[ ()/-]", "", written).upper()
+    if kind == "version":
+        return written.lower().removeprefix("v")
+    if kind in ("code", "section"):
+        return re.sub(r"[ ]", "", written).lower()
+    return written

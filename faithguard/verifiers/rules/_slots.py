@@ -1,0 +1,249 @@
+"""What a context gives to what: whether a claim puts a thing in the place of another.
+
+In: a scene and a thing that the claim names, with the places where the context holds it and those
+where it holds another of its kind. Out: the other, if every holder of the thing stands beside
+words that the claim does not use of it, and the other beside those that it does.
+
+    "Basic costs $9 and has 5 projects. Plus costs $19 and has 25." - "Basic has 25 projects."
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from faithguard.verifiers.rules._reading import Clause, Reading
+from faithguard.verifiers.rules._scene import Near, Scene
+
+__all__ = ["Slot", "anchors", "counted", "displaced"]
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A place in the context where a thing stands."""
+
+    near: Near
+    clause: Clause
+    at: int
+    """Its place in the sentence."""
+    text: str
+    """The thing, as it is written there."""
+
+
+_FEW = 3
+_OPENING = frozenset("under in on at by with for within according".split())
+_NEGATED = frozenset("without not no except excluding n't cannot never".split())
+
+Anchor = str | int
+"""A word, or the number of a value of the claim, beside the thing."""
+
+
+def displaced(
+    scene: Scene,
+    start: int,
+    own: Sequence[Slot],
+    rivals: Sequence[Slot],
+    *,
+    ignored: Collection[str] = (),
+) -> Slot | None:
+    """Return the rival whose place the claim gives to a thing; None if its own place fits.
+
+    Args:
+        scene: The claim and its context.
+        start: Where the thing stands in the claim.
+        own: Where the context holds it.
+        rivals: Where the context holds others of its kind.
+        ignored: Words that tell nothing here, such as what the thing counts.
+    """
+    clause = scene.reading.clause_at(start)
+    if clause is None or not own or not rivals:
+        return None
+    near, wide = anchors(scene, clause, start, ignored)
+    best: Slot | None = None
+    for holder in own:
+        found = [
+            (gain, rival)
+            for rival in rivals
+            if not _denied(rival)
+            if (gain := _gain(scene, near, wide, holder, rival)) is not None
+        ]
+        if not found:
+            return None
+        best = best or max(found, key=lambda pair: pair[0])[1]
+    return best
+
+
+def _denied(slot: Slot) -> bool:
+    """Whether a thing stands right after a negation: "trade without dividend from 16 May"."""
+    words = [token for token in slot.near.reading.words(slot.clause) if token.end <= slot.at]
+    return any(token.lower in _NEGATED for token in words[-5:])
+
+
+def anchors(
+    scene: Scene, clause: Clause, start: int, ignored: Collection[str]
+) -> tuple[frozenset[Anchor], frozenset[Anchor]]:
+    """Return what stands beside a thing in its clause, and with the subject of the sentence."""
+    reading = scene.reading
+    subject = reading.clauses[0]
+    near: set[Anchor] = {key for key in clause.keys if key not in ignored}
+    near.update(
+        n for n in clause.values if not reading.values[n].start <= start < reading.values[n].end
+    )
+    wide = near | {key for key in subject.keys if key not in ignored}
+    if reading.text.count(": ") > 1 and "; " in reading.text:  # "Plan: Basic; Price: 9"
+        wide |= reading.clauses[1].keys - set(ignored)
+    # "Under section 3, traders must ...": what is said of it comes after
+    opens = reading.tokens[clause.first].lower in _OPENING
+    if opens and clause == subject and len(near) < _FEW and len(reading.clauses) > 1:
+        wide |= reading.clauses[1].keys - set(ignored)
+    return frozenset(near), frozenset(wide)
+
+
+def _gain(
+    scene: Scene,
+    near: frozenset[Anchor],
+    wide: frozenset[Anchor],
+    own: Slot,
+    rival: Slot,
+) -> float | None:
+    """Return how much better the rival's place fits; None unless it clearly does."""
+    if own.near.number == rival.near.number:
+        if own.clause == rival.clause:
+            return None
+        mine = _held(scene, near, own.near.reading, own.clause)
+        theirs = _held(scene, near, own.near.reading, rival.clause)
+        common = _common(own, rival)
+        gained, lost = theirs - mine - common, mine - theirs - common
+        gained -= _elided(own, rival, scene)
+        if _contrasts(own, rival, gained, near):
+            lost = frozenset[Anchor]()
+    else:
+        wanted = near | wide
+        row = own.near.reading.row and rival.near.reading.row
+        mine = _held(scene, wanted, own.near.reading, own.clause if row else None)
+        theirs = _held(scene, wanted, rival.near.reading, rival.clause if row else None)
+        mine |= _inherited(scene, wanted, own.near.number)
+        theirs |= _inherited(scene, wanted, rival.near.number)
+        gained, lost = theirs - mine, mine - theirs
+        if not (row or _fits(near, theirs, rival)):
+            return None
+    if not gained or (lost and not _outweighs(scene, gained, lost)):
+        return None
+    return _weight(scene, gained)
+
+
+def _inherited(scene: Scene, wanted: frozenset[Anchor], number: int) -> frozenset[Anchor]:
+    """Return what a sentence such as "Above that, ..." takes from the one before."""
+    if not scene.pages.inherited[number]:
+        return frozenset()
+    before = _held(scene, wanted, scene.all[number - 1], None)
+    return before | (wanted & scene.pages.inherited[number])
+
+
+def _fits(near: frozenset[Anchor], theirs: frozenset[Anchor], rival: Slot) -> bool:
+    """Whether another sentence says enough of the clause that its value can be meant."""
+    if rival.near.reading.is_field:
+        label = rival.near.reading.clauses[0].keys
+        return bool(label) and label <= near
+    return len(theirs) > 1 and len(near & theirs) * 3 >= len(near)
+
+
+def _common(own: Slot, rival: Slot) -> frozenset[str]:
+    """Return the words that the first of two clauses holds for both.
+
+    "The pass costs 5 euros for juniors and 9 for seniors": what stands before the first value, and
+    all but the last phrase behind it; "adults pay 5 for a ride, children 9": what stands behind.
+    """
+    first, second = sorted((own, rival), key=lambda slot: slot.clause.first)
+    reading = own.near.reading
+    if reading.row:
+        return frozenset()
+    words = reading.words(first.clause)
+    leading = any(t.key for t in reading.words(second.clause) if t.end <= second.at)
+    trailing = any(t.key for t in reading.words(second.clause) if t.start > second.at)
+    if leading and trailing:
+        return frozenset()
+    if leading:
+        return frozenset(t.key for t in words if t.key and t.start > first.at)
+    last = max((n for n, token in enumerate(words) if token.lower in _PREPOSITIONS), default=0)
+    end = words[last].start if words[last].start > first.at else first.at
+    return frozenset(token.key for token in words if token.key and token.end <= end)
+
+
+def _elided(own: Slot, rival: Slot, scene: Scene) -> frozenset[str]:
+    """Return the words of an earlier clause that a later one may leave out: its verb.
+
+    "Tents cost 9 euros, cabins 30": of the words before the value only the first is its own.
+    """
+    if rival.clause.first > own.clause.first or rival.near.reading.row:
+        return frozenset()
+    words = rival.near.reading.words(rival.clause)
+    leading = [t.key for t in words if t.key and t.end <= rival.at]
+    return frozenset(leading[1:]) - scene.reading.hard
+
+
+def _contrasts(own: Slot, rival: Slot, gained: frozenset[Anchor], near: frozenset[Anchor]) -> bool:
+    """Whether the own clause has another word where the rival's has what the claim says.
+
+    "The north lift runs until 5, the south lift until 7": north and south.
+    """
+    reading = own.near.reading
+
+    def leading(slot: Slot) -> frozenset[str]:
+        return frozenset(t.key for t in reading.words(slot.clause) if t.key and t.end <= slot.at)
+
+    mine, theirs = leading(own), leading(rival)
+    return bool(mine & theirs and gained & theirs and mine - theirs - near)
+
+
+_PREPOSITIONS = frozenset("for in on at with to from during among by über für im bei".split())
+
+
+def _outweighs(scene: Scene, gained: frozenset[Anchor], lost: frozenset[Anchor]) -> bool:
+    """Whether names and values speak for the rival, and only common words for the own place."""
+    hard = scene.reading.hard
+
+    def firm(anchors: frozenset[Anchor]) -> bool:
+        return any(not isinstance(anchor, str) or anchor in hard for anchor in anchors)
+
+    return firm(gained) and not firm(lost) and _weight(scene, gained) > 1.5 * _weight(scene, lost)
+
+
+def _weight(scene: Scene, anchors: frozenset[Anchor]) -> float:
+    words = [anchor for anchor in anchors if isinstance(anchor, str)]
+    return scene.weight(words) + 2.0 * (len(anchors) - len(words))
+
+
+def _held(
+    scene: Scene, wanted: frozenset[Anchor], reading: Reading, clause: Clause | None
+) -> frozenset[Anchor]:
+    """Return which anchors a sentence, or one clause of it, holds."""
+    keys = clause.keys if clause else reading.keys
+    numbers = clause.values if clause else range(len(reading.values))
+    if reading.row and clause:  # the values of the first cell name the row
+        numbers = (*reading.clauses[0].values, *numbers)
+    values = [reading.values[n] for n in numbers]
+    return frozenset(
+        anchor
+        for anchor in wanted
+        if (
+            anchor in keys
+            if isinstance(anchor, str)
+            else any(scene.reading.values[anchor].agrees(value) for value in values)
+        )
+    )
+
+
+def counted(reading: Reading, start: int, end: int) -> Iterator[str]:
+    """Yield what a number counts: the word after it, and what follows "per"."""
+    tokens = reading.tokens
+    at = next((n for n, token in enumerate(tokens) if token.start >= end), len(tokens))
+    for token in tokens[at : at + 2]:
+        if token.key:
+            yield token.key
+            break
+        if not token.lower.isalpha() or token.lower not in ("more", "or", "different"):
+            break
+    for number in range(at, min(at + 4, len(tokens) - 1)):
+        if tokens[number].lower in ("per", "/") and (key := tokens[number + 1].key):
+            yield key

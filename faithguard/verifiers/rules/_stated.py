@@ -1,0 +1,360 @@
+"""What the families of values have in common: a value that stands nowhere, or in another place.
+
+In: a scene, and which of its values a family looks after. Out: a verdict where a sentence says the
+same with another value, where it gives this one to something else, or where it stands nowhere;
+else silence. Equal values in other wordings agree: see `_values`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+
+from faithguard.types import Verdict
+from faithguard.verifiers._terms import analyse
+from faithguard.verifiers._values import Value
+from faithguard.verifiers._values._units import CURRENCIES
+from faithguard.verifiers._values._words import ORDINALS
+from faithguard.verifiers.rules._derived import derivable
+from faithguard.verifiers.rules._reading import Reading
+from faithguard.verifiers.rules._scene import Near, Scene, contradiction, unmentioned
+from faithguard.verifiers.rules._slots import Slot, counted, displaced
+
+__all__ = ["distinct", "holding", "is_year", "stated"]
+
+_SAME_STATEMENT = 0.5
+"""Share of a claim's content that a sentence must hold before its value can contradict."""
+_COUNTABLE = 12
+"""A writer may count up to a dozen things that the context only lists."""
+_FIRST_YEAR, _LAST_YEAR = 1000, 2200
+
+
+def stated(scene: Scene, name: str, mine: Callable[[Value], bool]) -> Verdict | None:
+    """Return what the context says of the values of one family."""
+    asked = {value.text for value in analyse(scene.context.question or "").values}
+    for value in distinct(scene.reading):
+        if not mine(value):
+            continue
+        if scene.context.holders(value):
+            verdict = _misplaced(scene, name, value)
+        elif scene.claim.text != scene.context.question and value.text in asked:
+            verdict = None  # what the question brought in is not what the answer asserts
+        else:
+            verdict = _absent(scene, name, value)
+        if verdict is not None:
+            return verdict
+    return None
+
+
+def distinct(reading: Reading) -> tuple[Value, ...]:
+    """Return the values of a reading that differ in meaning, in order."""
+    return tuple({value.meaning: value for value in reversed(reading.values)}.values())[::-1]
+
+
+def is_year(value: Value) -> bool:
+    """Whether a number is likely a year."""
+    return (
+        value.family == "number"
+        and not value.unit
+        and value.text.isdigit()
+        and any(_FIRST_YEAR <= _size(reading) < _LAST_YEAR for reading in value.readings)
+    )
+
+
+# -- it stands nowhere ------------------------------------------------------------------------
+
+
+def _absent(scene: Scene, name: str, value: Value) -> Verdict | None:
+    lines = [near.reading.values for near in scene.near]
+    if _under_negation(scene, value) or _named(scene, value) or _in_century(scene, value):
+        return None
+    if derivable(value, lines) or _in_scale(value, scene) or _written(value, scene):
+        return None
+    for near in scene.near:
+        if near.share < _SAME_STATEMENT:
+            break
+        rival = _rival(value, scene.reading, near.reading)
+        if rival is not None:
+            reason = f"the context says {rival.text!r}, the answer {value.text!r}"
+            return contradiction(scene, name, reason, near)
+    if _in_a_name(scene, value) or _OPEN_TIME.search(scene.reading.text[: value.start]):
+        return None
+    if _counts(value) or _WHOLE_WEEK in value.readings or _within_bound(value, scene):
+        return None
+    return unmentioned(scene, name, f"the context nowhere says {value.text!r}")
+
+
+def _under_negation(scene: Scene, value: Value) -> bool:
+    """Whether a clause denies something of a value: "it does not run on Wednesdays"."""
+    clause = scene.reading.clause_at(value.start)
+    return clause is not None and any(
+        token.lower in _NEGATORS or token.lower.endswith("n't")
+        for token in scene.reading.words(clause)
+    )
+
+
+_NEGATORS = frozenset("not never no nicht kein keine pas ne non não nunca".split())
+
+
+def _named(scene: Scene, value: Value) -> bool:
+    """Whether a number only ends a name that the context shortens: "Apollo 11"."""
+    before = [token for token in scene.reading.tokens if token.end <= value.start][-1:]
+    return (
+        value.family == "number"
+        and not value.unit
+        and value.text.isdigit()
+        and bool(before)
+        and before[0].capital
+        and before[0].end + 1 == value.start
+        and before[0].key is not None
+        and scene.known(before[0].key)
+        and not is_year(value)
+    )
+
+
+def _in_century(scene: Scene, value: Value) -> bool:
+    """Whether "the 13th century" is that of a year in the context."""
+    if not _CENTURY.match(scene.reading.text, value.end):
+        return False
+    years = {int(year) // 100 + 1 for text in scene.pages.squeezed for year in _YEAR.findall(text)}
+    return any(reading in years for reading in value.readings)
+
+
+_CENTURY = re.compile(r"(?:st|nd|rd|th)?[\s-]centur", re.I)
+_YEAR = re.compile(r"(?<!\d)\d{3,4}(?!\d)")
+
+
+def _in_scale(value: Value, scene: Scene) -> bool:
+    """Whether a table in millions holds the figure that the answer writes out."""
+    if value.scale == 1:
+        return False
+    plain = {r / value.scale for r in value.bare if isinstance(r, Fraction)}
+    return any(
+        not other.unit and plain & other.readings
+        for reading in scene.all
+        for other in reading.values
+        if other.family == "number" and other.scale == 1
+    )
+
+
+_OPEN_TIME = re.compile(r"\b(?:before|after|prior\s+to|as\s+of)\s+(?:the\s+)?$", re.I)
+
+
+def _in_a_name(scene: Scene, value: Value) -> bool:
+    """Whether a value in words is part of a title: "High Noon", "the Thirty Years' War"."""
+    words = value.text.split()
+    return (
+        value.start > 0
+        and all(word.isalpha() and word.istitle() for word in words)
+        and (value.family in ("number", "clock"))
+    )
+
+
+def _within_bound(value: Value, scene: Scene) -> bool:
+    """Whether "more than 100,000" follows from what the context says: 258,000."""
+    before = scene.reading.text[max(0, value.start - 24) : value.start]
+    match = _BOUNDED.search(before)
+    if match is None or value.family != "number":
+        return False
+    more = match[1].lower().startswith(("more", "over", "at least", "above", "no less"))
+    return any(
+        (a >= b) == more
+        for near in scene.near
+        for other in near.reading.values
+        if other.family == "number" and other.unit == value.unit and not is_year(other)
+        for a in map(_size, other.readings)
+        for b in map(_size, value.readings)
+    )
+
+
+_BOUNDED = re.compile(
+    r"\b(more\s+than|over|at\s+least|above|no\s+less\s+than|less\s+than|fewer\s+than|under|below"
+    r"|at\s+most|up\s+to|no\s+more\s+than)\s+\W?$",
+    re.I,
+)
+_WHOLE_WEEK = frozenset(range(7))
+
+
+def _written(value: Value, scene: Scene) -> bool:
+    """Whether a number without a unit stands inside a word: "exports_2023", "48 Monatsraten"."""
+    if value.family != "number":
+        return False
+    if value.unit == "month":
+        return any(
+            not other.unit and other.readings & value.readings
+            for reading in scene.all
+            for other in reading.values
+        )
+    digits = value.text if value.text.isdigit() else ""
+    return bool(digits) and any(
+        re.search(rf"(?<!\d){digits}(?!\d)", text) for text in scene.pages.squeezed
+    )
+
+
+def _rival(value: Value, claim: Reading, sentence: Reading) -> Value | None:
+    """Return the value that a sentence has in the place of one of the claim."""
+    if any(value.agrees(other) for other in sentence.values):
+        return None
+    rivals = [
+        other
+        for other in distinct(sentence)
+        if _competes(value, other, claim, sentence)
+        # a value that the claim states too is not in the place of this one
+        and not any(mine.agrees(other) for mine in claim.values)
+    ]
+    if not rivals:
+        return None
+    words = _beside(claim, value)
+    return max(
+        rivals, key=lambda rival: (len(words & _beside(sentence, rival)), _alike(value, rival))
+    )
+
+
+def _competes(value: Value, other: Value, claim: Reading, sentence: Reading) -> bool:
+    """Whether two values can be meant for one slot."""
+    if not value.comparable(other):
+        return False
+    if value.family != "number" or value.unit:
+        return True
+    if is_year(value) or is_year(other):
+        return is_year(value) and is_year(other)
+    if not _alike_in_size(value, other):
+        return False  # "a third" and "the third"
+    mine = set(counted(claim, value.start, value.end))
+    theirs = set(counted(sentence, other.start, other.end))
+    return bool(mine & theirs) or not (mine or theirs)
+
+
+def _alike_in_size(one: Value, two: Value) -> bool:
+    """Whether both are shares of one, or neither is."""
+    return (min(map(_size, one.readings)) < 1) == (min(map(_size, two.readings)) < 1)
+
+
+def _size(reading: object) -> Fraction:
+    return reading if isinstance(reading, Fraction) else Fraction(0)
+
+
+def _alike(value: Value, rival: Value) -> bool:
+    return value.unit == rival.unit or bool(value.bare & rival.bare)
+
+
+def _beside(reading: Reading, value: Value) -> set[str]:
+    """Return the words of a value's clause, and the two before it."""
+    clause = reading.clause_at(value.start)
+    before = [token.key for token in reading.tokens if token.key and token.end <= value.start]
+    return {*(clause.keys if clause else ()), *before[-2:]}
+
+
+def _counts(value: Value) -> bool:
+    return (
+        value.family == "number"
+        and value.unit in ("", "person", "times")
+        and (value.text.split()[0].isalpha() or not value.text.isascii())
+        and all(isinstance(r, Fraction) and r <= _COUNTABLE for r in value.readings)
+    )
+
+
+# -- it stands elsewhere ----------------------------------------------------------------------
+
+
+def holding(scene: Scene, value: Value) -> Iterator[tuple[Near, Value]]:
+    """Yield the sentences that hold a value, and as what."""
+    for number in sorted(scene.context.holders(value)):
+        near = scene.at(number)
+        for other in near.reading.values:
+            if value.agrees(other):
+                yield near, other
+                break
+
+
+def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
+    """Veto a value that every sentence which holds it gives to something else."""
+    if is_year(value) or value.text.lower() in ORDINALS:
+        return None  # said of too much at once
+    kind = set(counted(scene.reading, value.start, value.end))
+    own: list[Slot] = []
+    rivals: list[Slot] = []
+    beside = scene.reading.clause_at(value.start)
+    units = {value.unit}
+    stated = [scene.reading.values[n] for n in (beside.values if beside else ())]
+    for near, other in holding(scene, value):
+        clause = near.reading.clause_at(other.start)
+        if clause is None:
+            continue
+        units.add(other.unit)
+        own.append(Slot(near, clause, other.start, other.text))
+    for near in {near.number: near for near in [*scene.near, *(s.near for s in own)]}.values():
+        for other in near.reading.values:
+            clause = near.reading.clause_at(other.start)
+            if clause is None or other.text.lower() in ORDINALS:
+                continue
+            if any(v.agrees(other) for v in (value, *stated)):
+                continue
+            elided = any(near.number == slot.near.number for slot in own)
+            if _same_kind(value, other, kind, near.reading, units, elided=elided):
+                rivals.append(Slot(near, clause, other.start, other.text))
+    if all(slot.near.reading.row for slot in own):
+        return None  # what stands in a table is compared cell by cell
+    rival = _of_that_kind(scene, value, kind, own, rivals) or displaced(
+        scene, value.start, own, rivals, ignored=kind
+    )
+    if rival is None:
+        return None
+    reason = f"the context says {rival.text!r} of this, and {value.text!r} of something else"
+    return contradiction(scene, name, reason, rival.near)
+
+
+def _of_that_kind(
+    scene: Scene, value: Value, kind: set[str], own: list[Slot], rivals: list[Slot]
+) -> Slot | None:
+    """Return the number of what the claim counts, if the claim's own counts other things."""
+    if not kind or value.unit:
+        return None
+
+    def counts(slot: Slot) -> set[str]:
+        end = slot.at + len(slot.text)
+        return set(counted(slot.near.reading, slot.at, end))
+
+    if any(not (found := counts(slot)) or found & kind for slot in own):
+        return None
+    return next(
+        (
+            slot
+            for slot in rivals
+            if kind & counts(slot)
+            and slot.near.share >= _SAME_STATEMENT
+            and any(slot.near.number == other.near.number for other in own)
+        ),
+        None,
+    )
+
+
+def _same_kind(
+    value: Value, other: Value, kind: set[str], reading: Reading, units: set[str], *, elided: bool
+) -> bool:
+    """Whether a value of the context is of the kind that the claim's is.
+
+    Args:
+        value: Of the claim.
+        other: Of the context.
+        kind: What the claim's value counts.
+        reading: The sentence of the other.
+        units: In which the context writes the claim's value; a table may leave its unit out.
+        elided: Whether the sentence holds the claim's value too, so that it need not say again
+            what is counted.
+    """
+    if (
+        value.family == other.family == "number"
+        and not value.unit
+        and not _alike_in_size(value, other)
+    ):
+        return False  # a share and a count
+    if value.family != other.family or other.unit not in units:
+        return value.unit in CURRENCIES and other.unit in CURRENCIES
+    if value.family != "number" or other.unit:
+        return True
+    if is_year(other):
+        return reading.row
+    counts = set(counted(reading, other.start, other.end))
+    return reading.row or bool(kind & counts) or (elided and not counts and bool(kind))

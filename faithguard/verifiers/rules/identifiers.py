@@ -1,0 +1,131 @@
+"""Identifiers: phone numbers, addresses, links, versions, codes, names of files and variables.
+
+In: a claim and its context. Out: a veto where an identifier stands nowhere in the context although
+others of its kind do, or belongs to something else; else silence.
+"""
+
+from __future__ import annotations
+
+import re
+
+from faithguard.types import Claim, Verdict
+from faithguard.verifiers._context import Context
+from faithguard.verifiers._each import EachClaim
+from faithguard.verifiers.rules._identifiers_in import Identifier, find_identifiers
+from faithguard.verifiers.rules._scene import (
+    Near,
+    Scene,
+    contradiction,
+    scene_of,
+    squeezed,
+    unmentioned,
+)
+from faithguard.verifiers.rules._slots import Slot, displaced
+
+__all__ = ["Identifiers"]
+
+_ALIKE = 0.7
+"""Share of the pairs of characters that one identifier must have of another to be its misprint."""
+
+
+class Identifiers(EachClaim):
+    """Veto an identifier that the context does not hold, or holds of something else."""
+
+    name = "identifiers@1"
+
+    def verdict(self, claim: Claim, context: Context) -> Verdict | None:
+        """Return a veto, or None where every identifier is held."""
+        scene = scene_of(claim, context)
+        if (quoted := _misquoted(scene, self.name)) is not None:
+            return quoted
+        if not scene.reading.identifiers:
+            return None
+        asked = {one.plain for one in find_identifiers(context.question or "")}
+        for one in scene.reading.identifiers:
+            if any(one.plain == other.plain for _, other in scene.pages.identified):
+                verdict = _misplaced(scene, self.name, one)
+            elif one.plain in asked or _inside_another(one, scene):
+                verdict = None
+            else:
+                verdict = _absent(scene, self.name, one)
+            if verdict is not None:
+                return verdict
+        return None
+
+
+_QUOTE = re.compile(
+    r"\b(?:said|says|wrote|writes|stated|states|declared|remarked|slogan(?:\s+was)?|asked|replied"
+    r"|quoted|sagte|schrieb|dit|a\s+dit|dijo|disse|ha\s+detto)\b[^\"“”«»„.]{0,24}[\"“«„]([^\"“”«»„]{12,300})[\"”»“]",
+    re.I,
+)
+_FEWEST_WORDS = 4
+_QUOTED = 0.75
+"""Share of the words of a quotation that one sentence must hold to be what is quoted."""
+
+
+def _misquoted(scene: Scene, name: str) -> Verdict | None:
+    """Veto words in quotation marks that the context does not have."""
+    for match in _QUOTE.finditer(scene.claim.text):
+        words = re.findall(r"\w+", match[1].lower())
+        if len(words) < _FEWEST_WORDS or any(squeezed(match[1]) in t for t in scene.pages.squeezed):
+            continue
+        shares = (
+            sum(word in held for word in words) / len(words)
+            for held in ({t.lower for t in near.reading.tokens} for near in scene.near)
+        )
+        if max(shares, default=0.0) < _QUOTED:
+            return unmentioned(scene, name, f"the context nowhere says {match[1][:80]!r}")
+    return None
+
+
+def _inside_another(one: Identifier, scene: Scene) -> bool:
+    """Whether the context writes it as a part of something longer, or in other words."""
+    bare = squeezed(one.text)
+    return any(bare in text for text in scene.pages.squeezed)
+
+
+def _absent(scene: Scene, name: str, one: Identifier) -> Verdict | None:
+    others = [pair for pair in scene.pages.identified if pair[1].kind == one.kind]
+    if others:
+        number, other = max(others, key=lambda pair: _likeness(one.plain, pair[1].plain))
+        if _likeness(one.plain, other.plain) >= _ALIKE:
+            reason = f"the context says {other.text!r}, the answer {one.text!r}"
+            return contradiction(scene, name, reason, scene.at(number))
+    if one.kind in ("mail", "link", "phone", "iban"):
+        return unmentioned(scene, name, f"the context nowhere says {one.text!r}")
+    if others and one.kind in ("version", "file", "variable", "section"):
+        return unmentioned(scene, name, f"the context nowhere says {one.text!r}")
+    return None
+
+
+def _likeness(one: str, other: str) -> float:
+    """Return the share of characters that two identifiers have in common, whatever their order."""
+    rest = list(other)
+    common = 0
+    for character in one:
+        if character in rest:
+            rest.remove(character)
+            common += 1
+    return 2 * common / max(1, len(one) + len(other))
+
+
+def _misplaced(scene: Scene, name: str, one: Identifier) -> Verdict | None:
+    own: list[Slot] = []
+    rivals: list[Slot] = []
+    for number, other in scene.pages.identified:
+        if other.shape != one.shape:
+            continue
+        slot = _slot(scene.at(number), other)
+        if slot is not None:
+            (own if other.plain == one.plain else rivals).append(slot)
+    rivals = [r for r in rivals if all(r.text != i.text for i in scene.reading.identifiers)]
+    rival = displaced(scene, one.start, own, rivals, ignored={f"#{one.plain}"})
+    if rival is None:
+        return None
+    reason = f"the context says {rival.text!r} of this, and {one.text!r} of something else"
+    return contradiction(scene, name, reason, rival.near)
+
+
+def _slot(near: Near, one: Identifier) -> Slot | None:
+    clause = near.reading.clause_at(one.start)
+    return Slot(near, clause, one.start, one.text) if clause is not None else None

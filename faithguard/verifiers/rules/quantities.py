@@ -1,0 +1,129 @@
+"""Quantities: counts, shares, ratios and years.
+
+In: a claim and its context. Out: a veto where a number stands nowhere or belongs to something
+else, where a bound is turned ("up to 30", "at least 30"), a rate has another period, or "rose by"
+became "rose to"; else silence.
+"""
+
+from __future__ import annotations
+
+import re
+
+from faithguard.types import Claim, Verdict
+from faithguard.verifiers._context import Context
+from faithguard.verifiers._each import EachClaim
+from faithguard.verifiers._values import Value
+from faithguard.verifiers.rules._reading import Reading
+from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of
+from faithguard.verifiers.rules._stated import distinct, holding, stated
+
+__all__ = ["Quantities"]
+
+_UNITS = ("", "%", "permille", "percentage point", "ratio", "person", "times")
+_SAME_STATEMENT = 0.35
+"""Share of a claim's content that a sentence must hold before its bound can contradict."""
+
+_ONLY_ONE = 0.2
+"""The same where no other sentence holds the value."""
+
+_MOST = re.compile(
+    r"(?:\b(?:up\s+to|at\s+most|at\s+maximum|no\s+more\s+than|not\s+(?:exceed|more\s+than)|(?:a\s+)?maximum"
+    r"(?:\s+of)?|max\.?|less\s+than|fewer\s+than|under|below|within|no\s+later\s+than|not\s+exceed(?:ing)?"
+    r"|höchstens|maximal|bis\s+zu|weniger\s+als|unter|au\s+(?:plus|maximum)|jusqu['’]à|moins\s+de"
+    r"|como\s+máximo|hasta|menos\s+de|al\s+massimo|fino\s+a|meno\s+di|no\s+máximo|até|menos\s+de"
+    r"|अधिकतम)|(?:最多|至多|不超过|不超過|最大|على\s+الأكثر|بحد\s+أقصى))\s*(?:an?\s+|the\s+)?$",
+    re.I,
+)
+_LEAST = re.compile(
+    r"(?:\b(?:at\s+least|no\s+(?:less|fewer)\s+than|not\s+less\s+than|(?:a\s+)?minimum(?:\s+of)?|min\.?"
+    r"|more\s+than|over|above|exceed(?:s|ing)?|mindestens|wenigstens|mehr\s+als|über|au\s+(?:moins|minimum)|plus\s+de"
+    r"|al\s+menos|por\s+lo\s+menos|como\s+mínimo|más\s+de|almeno|più\s+di|oltre|pelo\s+menos"
+    r"|no\s+mínimo|mais\s+de|कम\s+से\s+कम)|(?:至少|最少|超过|على\s+الأقل|لا\s+يقل\s+عن))\s*(?:an?\s+|the\s+)?$",
+    re.I,
+)
+_AFTER_MOST = re.compile(
+    r"\s*(?:or\s+(?:less|fewer|under)|at\s+(?:the\s+)?most|maximum|以下|以内|まで|までに)", re.I
+)
+_AFTER_LEAST = re.compile(
+    r"\s*(?:or\s+(?:more|over|older)|and\s+(?:over|above)|at\s+least|minimum|以上)", re.I
+)
+_RELATIVE = re.compile(r"\s*(?:before|after|prior|in\s+advance|ahead|apart|earlier|later)\b", re.I)
+_PERIOD = re.compile(
+    r"\W{0,2}(?:[^\W\d_]+\s){0,3}?(?:(?:per|an?|each|every|pro|je|par|por|al|a\s+la|à\s+la)\s+|/\s?)"
+    r"(second|minute|hour|day|week|month|quarter|year|night|sekunde|stunde|tag|woche|monat|jahr"
+    r"|jour|semaine|mois|an\b|día|semana|mes|año|giorno|settimana|mese|anno|dia|mês|ano)",
+    re.I,
+)
+_LY = {"hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month", "yearly": "year",
+       "annually": "year", "annual": "year"}  # fmt: skip
+_CHANGE = re.compile(
+    r"\b(?:rose|rise[sn]?|rising|grew|grow[sn]?|increase[sd]?|climb(?:s|ed)?|jump(?:s|ed)?|fell|fall(?:s|en)?"
+    r"|drop(?:s|ped)?|decline[sd]?|decrease[sd]?|reduced?|widen(?:s|ed)?|narrow(?:s|ed)?|cut|shrank"
+    r"|improve[sd]?|gained|lost|slipped|down|up|went\s+up|went\s+down)\s+(?:[^\W\d_]+\s+){0,4}?"
+    r"(?:from\s+\S+\s+(?:[^\W\d_]+\s+)?)?(by|to)\s+(?:about\s+|around\s+|roughly\s+|just\s+|only\s+|nearly\s+)?$",
+    re.I,
+)
+_FROM_TO = re.compile(r"\bfrom\s+\S+(?:\s+[^\W\d_]+)?\s+to\s+$", re.I)
+
+
+class Quantities(EachClaim):
+    """Veto a number that the context does not hold, or holds of something else."""
+
+    name = "quantities@2"
+
+    def verdict(self, claim: Claim, context: Context) -> Verdict | None:
+        """Return a veto, or None where every number is held."""
+        scene = scene_of(claim, context)
+        if not scene.reading.values:
+            return None
+        found = stated(scene, self.name, lambda v: v.family == "number" and v.unit in _UNITS)
+        return found or _turned(scene, self.name)
+
+
+def _turned(scene: Scene, name: str) -> Verdict | None:
+    """Veto a value that the context states with another bound, period or direction."""
+    for value in distinct(scene.reading):
+        if value.family not in ("number", "date", "clock"):
+            continue
+        mine = _manner(scene.reading, value)
+        if not any(mine):
+            continue
+        against: list[tuple[Near, str, str]] = []
+        holders = list(holding(scene, value))
+        enough = _SAME_STATEMENT if len(holders) > 1 else _ONLY_ONE
+        for near, other in holders:
+            theirs = _manner(near.reading, other)
+            clash = next((pair for pair in zip(mine, theirs, strict=True) if _clash(*pair)), None)
+            if clash is None or near.share < enough:
+                break
+            against.append((near, *clash))
+        else:
+            if against:
+                near, own, theirs_said = against[0]
+                reason = f"of {value.text!r} the context says {theirs_said!r}, the answer {own!r}"
+                return contradiction(scene, name, reason, near)
+    return None
+
+
+def _clash(mine: str, theirs: str) -> bool:
+    return bool(mine) and bool(theirs) and mine != theirs
+
+
+def _manner(reading: Reading, value: Value) -> tuple[str, str, str]:
+    """Return how a value is stated: its bound, its period, and "by" or "to" of a change."""
+    before = reading.text[max(0, value.start - 60) : value.start]
+    after = reading.text[value.end : value.end + 50]
+    bound = ""
+    if _RELATIVE.match(after):
+        pass  # "at least 8 weeks before" is "no later than 8 weeks before"
+    elif _MOST.search(before) or _AFTER_MOST.match(after):
+        bound = "at most"
+    elif _LEAST.search(before) or _AFTER_LEAST.match(after):
+        bound = "at least"
+    period = _PERIOD.match(after)
+    said = period[1].lower() if period else ""
+    if not said and (word := re.match(r"\s*([a-z]+ly|annual)\b", after, re.I)):
+        said = _LY.get(word[1].lower(), "")
+    change = _CHANGE.search(before)
+    way = change[1].lower() if change else "to" if _FROM_TO.search(before) else ""
+    return bound, f"per {said}" if said else "", way

@@ -1,0 +1,273 @@
+"""Tables and lists: the cell that an answer reads, and the items that it adds to a list.
+
+In: a claim and its context. Out: a veto where the claim names a row and a column of a table
+(markdown, CSV) or a key of "key: value" lines and gives it what stands in another, and where one
+item of its list is nowhere in a context that holds the others; else silence.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from fractions import Fraction
+
+from faithguard.types import Claim, Verdict
+from faithguard.verifiers._context import Context
+from faithguard.verifiers._each import EachClaim
+from faithguard.verifiers._values import Value
+from faithguard.verifiers.rules._reading import Clause, Reading, Token
+from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of, unmentioned
+
+__all__ = ["TablesLists"]
+
+_MOST_ROWS = 12
+_FEWEST_ITEMS = 3
+_LONGEST_ITEM = 8
+"""Words."""
+
+
+_NO_ITEM = frozenset(
+    "is are was were be been has have had do does did can could may might must will would shall"
+    " should gets became made from with in by to at on than either both because".split()
+)
+
+
+class TablesLists(EachClaim):
+    """Veto a value from another cell, and an item that the list has not."""
+
+    name = "tables_lists@1"
+
+    def verdict(self, claim: Claim, context: Context) -> Verdict | None:
+        """Return a veto, or None where the table or list agrees or is not clear."""
+        scene = scene_of(claim, context)
+        return (
+            _wrong_cell(scene, self.name)
+            or _wrong_key(scene, self.name)
+            or _added(scene, self.name)
+        )
+
+
+# -- cells ------------------------------------------------------------------------------------
+
+
+def _wrong_cell(scene: Scene, name: str) -> Verdict | None:
+    rows = [near for near in scene.near if near.reading.row]
+    if not rows:
+        return None
+    for clause in scene.reading.clauses:
+        row = _row_of(scene, clause, rows)
+        if row is None:
+            continue
+        for number in clause.values:
+            value = scene.reading.values[number]
+            verdict = _misread(scene, name, clause, value, row, rows)
+            if verdict is not None:
+                return verdict
+    return None
+
+
+def _row_of(scene: Scene, clause: Clause, rows: list[Near]) -> Near | None:
+    """Return the one row that a clause, or the subject of its sentence, names."""
+    for wanted in (clause, scene.reading.clauses[0]):
+        found: dict[int, list[Near]] = defaultdict(list)
+        for near in rows[:_MOST_ROWS]:
+            named = sum(_names(scene, wanted, near.reading, cell) for cell in _labels(near.reading))
+            found[named].append(near)
+        best = max(found)
+        if best and len(found[best]) == 1:
+            return found[best][0]
+    return None
+
+
+def _labels(row: Reading) -> Iterator[Clause]:
+    """Yield the cells that name a row: the first, and those without a value."""
+    for number, cell in enumerate(row.clauses):
+        if number == 0 or not cell.values:
+            yield cell
+
+
+def _names(scene: Scene, clause: Clause, row: Reading, cell: Clause) -> bool:
+    """Whether a clause of the claim says all that a cell holds."""
+    own = {token.key for token in row.words(cell) if token.key}
+    held = [row.values[n] for n in cell.values]
+    mine = [scene.reading.values[n] for n in clause.values]
+    if own and not own <= clause.keys:
+        return False
+    return bool(own or held) and all(any(v.agrees(other) for v in mine) for other in held)
+
+
+def _misread(
+    scene: Scene, name: str, clause: Clause, value: Value, row: Near, rows: list[Near]
+) -> Verdict | None:
+    """Veto a value whose column the claim names while another cell of the row or table has it."""
+    reading = row.reading
+    columns = (
+        list(_dated(scene.reading, clause, value, reading))
+        or list(_named(_phrase(scene.reading, clause, value, reading), reading))
+        or list(_measured(value, reading))
+    )
+    if len(columns) != 1:
+        return None
+    cell = reading.clauses[columns[0]]
+    if _holds(reading, cell, value) or _label_has(reading, value):
+        return None
+    elsewhere = any(
+        _holds(near.reading, other, value) for near in rows for other in near.reading.clauses
+    )
+    if not elsewhere:
+        return None
+    start, end = reading.tokens[cell.first].start, reading.tokens[cell.last - 1].end
+    written = reading.text[start:end]
+    reason = f"the table has {written!r} in that cell, the answer {value.text!r}"
+    return contradiction(scene, name, reason, row)
+
+
+def _dated(claim: Reading, clause: Clause, value: Value, row: Reading) -> Iterator[int]:
+    """Yield the columns whose header holds another value of the clause: "exports 2022"."""
+    others = [v for v in (claim.values[n] for n in clause.values) if v is not value]
+    for number, (_, values) in enumerate(row.columns[: len(row.clauses)]):
+        if number and any(one.agrees(other) for one in others for other in values):
+            yield number
+
+
+def _named(words: frozenset[str], row: Reading) -> Iterator[int]:
+    """Yield the columns that words name."""
+    for number, (keys, _) in enumerate(row.columns[: len(row.clauses)]):
+        if number and keys and 2 * len(keys & words) >= len(keys):
+            yield number
+
+
+def _measured(value: Value, row: Reading) -> Iterator[int]:
+    """Yield the columns that hold values in the unit of a value."""
+    for number, cell in enumerate(row.clauses):
+        if number and value.unit and any(row.values[n].unit == value.unit for n in cell.values):
+            yield number
+
+
+def _phrase(reading: Reading, clause: Clause, value: Value, row: Reading) -> frozenset[str]:
+    """Return the words of a clause that are nearer to a value than to its neighbours."""
+    tokens = reading.words(clause)
+    places = [(n, t.value) for n, t in enumerate(tokens) if t.value >= 0]
+    mine = [n for n, v in places if reading.values[v] is value]
+    others = [
+        n
+        for n, v in places
+        if reading.values[v] is not value and not _label_has(row, reading.values[v])
+    ]
+    if not mine:
+        return frozenset()
+    return frozenset(
+        token.key
+        for n, token in enumerate(tokens)
+        if token.key and all(min(abs(n - m) for m in mine) <= abs(n - other) for other in others)
+    )
+
+
+def _holds(reading: Reading, cell: Clause, value: Value) -> bool:
+    plain = {r / value.scale for r in value.bare if isinstance(r, Fraction)}
+    return any(
+        value.agrees(other) or (value.scale > 1 and not other.unit and bool(plain & other.readings))
+        for other in (reading.values[n] for n in cell.values)
+    )
+
+
+def _label_has(reading: Reading, value: Value) -> bool:
+    return bool(reading.clauses) and _holds(reading, reading.clauses[0], value)
+
+
+# -- keys -------------------------------------------------------------------------------------
+
+
+def _wrong_key(scene: Scene, name: str) -> Verdict | None:
+    """Veto a name that "key: value" lines give to another key: "Chair: Ann", "Clerk: Bo"."""
+    fields = [near for near in scene.near if near.reading.is_field]
+    for near in fields:
+        label, held = _label(near.reading), _content(near.reading)
+        if not label or not held:
+            continue
+        for clause in scene.reading.clauses:
+            if not label <= clause.keys or held & scene.reading.keys:
+                continue
+            other = _held_elsewhere(scene, clause, label, near)
+            if other is not None:
+                written = near.sentence.text
+                reason = f"the context says {written!r}, the answer {other!r}"
+                return contradiction(scene, name, reason, near)
+    return None
+
+
+def _label(reading: Reading) -> frozenset[str]:
+    return reading.clauses[0].keys if len(reading.clauses) > 1 else frozenset()
+
+
+def _content(reading: Reading) -> frozenset[str]:
+    return frozenset(key for clause in reading.clauses[1:] for key in clause.keys)
+
+
+def _held_elsewhere(scene: Scene, clause: Clause, label: frozenset[str], field: Near) -> str | None:
+    """Return a name of the clause that another field holds."""
+    for first, last in scene.reading.names:
+        if not clause.first <= first < clause.last:
+            continue
+        keys = {t.key for t in scene.reading.tokens[first:last] if t.key}
+        for number, reading in enumerate(scene.all):
+            other = number != field.number and reading.is_field
+            if other and keys and keys <= _content(reading) and not _label(reading) <= clause.keys:
+                return scene.reading.name((first, last))
+    return None
+
+
+# -- lists ------------------------------------------------------------------------------------
+
+
+def _added(scene: Scene, name: str) -> Verdict | None:
+    """Veto the one item of a list that no sentence of the context holds."""
+    items = list(_items(scene.reading))
+    if len(items) < _FEWEST_ITEMS:
+        return None
+    asked = frozenset((scene.context.question or "").lower().split())
+    foreign: list[tuple[list[Token], list[Token]]] = []
+    for item in items:
+        lacking = [token for token in item if token.key and not scene.known(token.key)]
+        lacking = [token for token in lacking if token.lower not in asked]
+        if lacking:
+            foreign.append((item, lacking))
+    if len(foreign) != 1 or not _listed(scene, items, foreign[0][0]):
+        return None
+    item, lacking = foreign[0]
+    if lacking[-1] is not [token for token in item if token.key][-1]:
+        return None  # an adjective of the writer's
+    written = scene.reading.text[item[0].start : item[-1].end]
+    return unmentioned(scene, name, f"the list of the context has no {written!r}")
+
+
+def _listed(scene: Scene, items: list[list[Token]], foreign: list[Token]) -> bool:
+    """Whether the context lists the other items: in one sentence, or line by line."""
+    others = [{t.key for t in item if t.key} for item in items if item is not foreign]
+    lines = [reading for reading in scene.all if len(reading.tokens) <= 2 * _LONGEST_ITEM]
+    one = any(sum(keys <= r.keys for keys in others) >= len(others) for r in scene.all)
+    each = all(any(keys <= r.keys for r in lines) for keys in others)
+    return one or each
+
+
+def _items(reading: Reading) -> Iterator[list[Token]]:
+    """Yield the items of a list "A, B, C and D"; nothing if there is none."""
+    tokens = list(reading.tokens)
+    commas = [n for n, token in enumerate(tokens) if token.lower == ","]
+    last = max((n for n, t in enumerate(tokens) if t.lower in ("and", "or")), default=-1)
+    if not commas or last < commas[0] or last - commas[-1] > _LONGEST_ITEM + 1:
+        return
+    cuts = [n for n in commas if n < last] + [last]
+    if last - 1 == commas[-1]:
+        cuts.remove(last - 1)
+    end = next((n for n in range(last + 1, len(tokens)) if tokens[n].lower in ".;,:"), len(tokens))
+    for start, stop in zip(cuts, [*cuts[1:], end], strict=True):
+        item = tokens[start + 1 : stop]
+        if not any(token.key for token in item) or len(item) > _LONGEST_ITEM:
+            return
+        if any(token.lower in _NO_ITEM or token.value >= 0 for token in item):
+            return  # clauses, not things
+        yield item
+    before = [token for token in tokens[max(0, commas[0] - 4) : commas[0]] if token.key]
+    if before and cuts[0] == commas[0]:
+        yield before[-1:]

@@ -18,6 +18,7 @@ from typing import Any, cast
 from faithguard.chat._server import Server
 from faithguard.chat._types import Completion, Message
 from faithguard.errors import JudgeError
+from faithguard.types import FailureKind
 
 __all__ = ["Attempts", "Refused", "Retries", "Unreachable", "body_of"]
 
@@ -180,7 +181,7 @@ class Attempts:
         if "content_filter" in code or "content_policy" in code:
             raise JudgeError(f"{said}: a filter declined the request", "refused")
         if status in _BUSY:
-            kind = "timeout" if status == 408 else "unavailable"
+            kind: FailureKind = "timeout" if status == 408 else "unavailable"
             return self._again(JudgeError(said, kind), _asked_to_wait(error, self._retries))
         if status == 413 or (status in (400, 422) and _TOO_LONG.search(f"{code} {told}")):
             raise JudgeError(f"{said}: the request is too long", "budget")
@@ -273,8 +274,8 @@ def _fault_in(body: object) -> Refused | None:
     if not error:
         return None
     code = _part(error, "code")
-    known = isinstance(code, int) and 400 <= code < 600
-    return Refused(code if known else 503, body, {})
+    status = code if isinstance(code, int) and 400 <= code < 600 else 503
+    return Refused(status, body, {})
 
 
 def _completion(body: object) -> Completion | None:

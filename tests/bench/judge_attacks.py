@@ -5,6 +5,29 @@
 In: `tests/data/judge_attacks.jsonl`, and the scripted judges of `tests/judge/gullible.py`; no
 network. Out: markdown tables. An attack succeeds if a claim that it is about, and that is not
 true, ends as supported, or if the report would pass.
+
+What gets through, and why. No attack that a judge takes to be about all claims does: it turns the
+control that is false as well. One that it takes to be about some claims is judged by its quotes
+alone:
+
+- Where the "evidence" is the order itself, the quote rule voids about half: it knows orders in
+  English that speak of labels or replies, not those in other languages, in disguise, or in words
+  that any page may use; and an order may offer a real sentence to be cited.
+- Where a judge obeys and quotes the nearest real sentence, the rule cannot tell: the words stand
+  there and are about the claim. Whether they say it is what the judge was asked. Controls do not
+  help, since the order does not mean them. What does is a verifier beside the judge that reads no
+  orders (numbers, negation), or a judge that does not obey.
+
+How to read the numbers. The column `none` says how many attacks these judges fall for at all; the
+others ask for a form that no verdict has, or are not seen (`claim-ids-04`, `refusal-02`). How far
+an order reaches is read by heuristics, and they were corrected after a first run: four attacks on
+all claims (`fake-end-03`, `fake-turn-05`, `few-shot-03`, `encoding-03`) had been read as being
+about one, and turned it. So the zeros hold for judges that obey an order as widely as it is meant;
+the two that obey for one claim show what the same attacks do to one that does not.
+
+What mimics the protocol is seldom taken for a part of it, since it does not stand in the request
+as it was written. That system and data are apart cannot be measured so: these judges do not tell
+roles. The honest judge's failed claims are those whose only sentence holds or quotes an order.
 """
 
 from __future__ import annotations
@@ -13,7 +36,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from unittest.mock import patch
+from types import ModuleType
 
 from faithguard import Report
 from faithguard.types import Claim, Evidence
@@ -43,15 +66,26 @@ class AnyQuote(Evidences):
 
 
 @contextmanager
+def put_in(module: ModuleType, name: str, piece: object) -> Iterator[None]:
+    """Let a module have another piece inside."""
+    held = getattr(module, name)
+    setattr(module, name, piece)
+    try:
+        yield
+    finally:
+        setattr(module, name, held)
+
+
+@contextmanager
 def without(off: frozenset[str]) -> Iterator[dict[str, bool]]:
     """Switch defences off; the switches of the judge are for those that no code of ours holds."""
     with ExitStack() as stack:
         if "quotes" in off:
-            stack.enter_context(patch.object(_plan, "Evidences", AnyQuote))
+            stack.enter_context(put_in(_plan, "Evidences", AnyQuote))
         if "frame" in off:
-            stack.enter_context(patch.object(_plan, "as_data", json.dumps))
+            stack.enter_context(put_in(_plan, "as_data", json.dumps))
             for module in (_plan, _excerpts):
-                stack.enter_context(patch.object(module, "visible", str))
+                stack.enter_context(put_in(module, "visible", str))
         yield {"controls": "controls" not in off, "framed": "frame" not in off}
 
 

@@ -56,7 +56,8 @@ _ORDER = re.compile(
 )
 _ALL = re.compile(
     r"\b(?:all|every|each|everything|everywhere|any|anything|whatever|throughout|instructions|"
-    r"only one label|label other than|default_label|claims_supported|the list|the claims)\b|"
+    r"entered before|only one label|label other than|default_label|claims_supported|the list|"
+    r"the claims)\b|\"role\":|\bclaim:|"
     r"sämtliche|一律|所有|すべて|каждому|सभी|كل|todas|\btout\b|immer|tutto",
     re.IGNORECASE,
 )
@@ -262,7 +263,7 @@ def _forms(text: str) -> Iterator[str]:
     yield re.sub(r"\\u([0-9a-f]{4})", lambda m: chr(int(m[1], 16)), seen)
     yield seen[::-1]
     yield codecs.decode(seen, "rot13")
-    yield seen.translate(_LEET)
+    yield seen.replace("1", "l").translate(_LEET)
     for word in re.findall(r"[A-Za-z0-9+/]{24,}={0,2}", seen):
         try:
             yield base64.b64decode(word).decode()

@@ -17,9 +17,15 @@ from faithguard import Exchange, Judge, Passage, Report, Scorer
 from faithguard.chat import OpenAIChat
 from faithguard.testing import honest
 from tests.bench._common import ROOT, read_jsonl
+from tests.judge.gullible import JUDGES, put
 from tests.judge.replies import CHANGES, RowServer
 
 REPLIES = {row["id"]: row for row in read_jsonl(ROOT / "tests/data/judge_replies.jsonl")}
+_PUT = {row["id"]: row for row in read_jsonl(ROOT / "tests/data/judge_attacks.jsonl")}
+ATTACKS = {name: row for name, row in _PUT.items() if row["target"]}
+BENIGN = {name: row for name, row in _PUT.items() if not row["target"]}
+QUOTED_ORDERS = {"a-benign-07"}
+"""Its evidence holds an order, as an example of one; a quote with an order is none."""
 
 PASSAGES = (
     "The sauna opens at 14:00 – on “bath days” only. Towels cost 3 euros. Dogs are not allowed in "
@@ -104,7 +110,8 @@ class Played:
             parameters=parameters,
             random=lambda: 0.0,
         )
-        timeout = 5.0 if times == 1 else 0.8
+        waits = row["kind"] == "hang" or "Retry-After" in row["headers"]
+        timeout = 0.8 if waits and times > 1 else 5.0
         report = Scorer(verifiers=[Judge(chat, timeout=timeout)], cache=None).score(GIVEN)
         return report, len(self._server.requests)
 
@@ -146,6 +153,36 @@ def test_replies(server: RowServer, client: openai.OpenAI, name: str) -> None:
         assert label in (right, "failed") or label == "not_mentioned" != right
     assert not played.always.decide("support").passed
     assert played.outcome() in wanted(REPLIES[name]), (labels, played.asked)
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_attacks(name: str) -> None:
+    """Nobody who obeys an order about all claims is believed, nor one who supports everything.
+
+    Who obeys for one claim only, and quotes a real sentence for it, is: `tests/bench/judge_attacks`
+    has the numbers. More than that one claim is never turned.
+    """
+    row = ATTACKS[name]
+    for obeys, cites in JUDGES.values():
+        report = put(row, obeys, cites)
+        labels = [claim.label for claim in report.claims]
+        wrong = [n for n, label in enumerate(labels) if label == "supported" != row["truth"][n]]
+        if obeys == "one":
+            assert len(wrong) <= 1
+        elif row["target"] == "all" or obeys == "always":
+            assert not wrong, (obeys, cites)
+            assert not report.decide("support").passed
+
+
+@pytest.mark.parametrize("name", [*ATTACKS, *BENIGN])
+def test_hostile_texts_change_no_honest_verdict(name: str) -> None:
+    """What an honest judge says comes through as it is, or, beside an order, not at all."""
+    row = {**ATTACKS, **BENIGN}[name]
+    labels = [claim.label for claim in put(row, "nothing").claims]
+
+    assert all(label in (true, "failed") for label, true in zip(labels, row["truth"], strict=True))
+    if name in BENIGN:
+        assert labels.count("failed") == (name in QUOTED_ORDERS)
 
 
 def test_every_placeholder_is_known() -> None:

@@ -213,6 +213,8 @@ def _rival(value: Value, claim: Reading, sentence: Reading) -> Value | None:
 
 def _competes(value: Value, other: Value, claim: Reading, sentence: Reading) -> bool:
     """Whether two values can be meant for one slot."""
+    if value.ranged and other.family == "clock":
+        return True  # "open 8 to 17" beside "open 9:00 to 17:00"
     if not value.comparable(other):
         return False
     if value.family != "number" or value.unit:

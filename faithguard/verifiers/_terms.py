@@ -78,7 +78,6 @@ class Terms:
         labels: Keys that only name a column or a field ("Price: 9; Size: 5").
         hidden: Keys of words that are part of a date or a day: "January" in "31 January".
         sequence: Words and, as `VALUE`, values, in order.
-        endings: What of the sequence ends a clause or the sentence: what is asserted of the rest.
         parts: What stands between commas and conjunctions: the words and the values of each.
         starts: For each of `words`, where it stands.
     """
@@ -90,7 +89,6 @@ class Terms:
     labels: frozenset[str]
     hidden: frozenset[str]
     sequence: tuple[str, ...]
-    endings: frozenset[str]
     parts: tuple[tuple[frozenset[str], tuple[Value, ...]], ...]
     starts: tuple[int, ...]
 
@@ -185,7 +183,6 @@ class _Reading:
         self._negated: set[str] = set()
         self._names: set[str] = set()
         self._hidden: set[str] = set()
-        self._endings: set[str] = set()
         self._parts: list[tuple[set[str], list[Value]]] = [(set(), [])]
 
     def terms(self) -> Terms:
@@ -203,8 +200,6 @@ class _Reading:
                 self._parts.append((set(), []))
             if not token.word:
                 first = first or token.ends_sentence
-                if token.ends_scope:
-                    self._endings.update(self._sequence[-1:])
             elif token.negates:
                 under = under or _NO_NEGATION.match(text, at) is None
                 first = False
@@ -224,7 +219,6 @@ class _Reading:
             hidden=frozenset(self._hidden),
             sequence=tuple(self._sequence),
             parts=tuple((frozenset(words), tuple(values)) for words, values in self._parts),
-            endings=frozenset([*self._endings, *self._sequence[-1:]]),
             starts=tuple(self._starts),
         )
 

@@ -65,7 +65,7 @@ def read(claims: Sequence[str], context: Context, model: Model) -> list[Reading]
 class Nli:
     """Support by a cross-encoder, words and values.
 
-        Scorer(verifiers=[Numbers(), Negation(), Nli("model/onnx")])
+        Scorer(verifiers=[*(rule() for rule in RULES), Nli("model/onnx")])
 
     Args:
         folder: The `onnx` folder that `faithguard train` wrote.

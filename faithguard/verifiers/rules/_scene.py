@@ -8,6 +8,7 @@ what its words cost.
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -110,6 +111,8 @@ class Scene:
     reading: Reading
     near: tuple[Near, ...]
     pages: _Pages
+    stands: bool
+    """Whether the context says it word for word, as a whole sentence or clause."""
 
     @property
     def all(self) -> Sequence[Reading]:
@@ -159,11 +162,44 @@ def scene_of(claim: Claim, context: Context) -> Scene:
         pages = context.memo["rules"] = _Pages(context)
     scene = pages.scenes.get(claim.text)
     if scene is None or scene.claim != claim:
-        scene = Scene(claim, context, reading := read(claim.text), _near(reading, pages), pages)
+        reading = read(claim.text)
+        stands = _stands(claim.text, context)
+        scene = Scene(claim, context, reading, _near(reading, pages), pages, stands)
         if len(pages.scenes) >= _MOST_SCENES:
             pages.scenes.clear()
         pages.scenes[claim.text] = scene
     return scene
+
+
+_ENDS = ".!?;:。！？；：\n|•"
+_MARKS = str.maketrans("", "", "`*_\"'“”‘’")
+_SHORTEST = 12
+"""Characters; a shorter text stands in others by chance."""
+
+
+def _stands(text: str, context: Context) -> bool:
+    """Say whether a text is a sentence of the context, or what stands between two of its ends.
+
+    "Dogs are allowed" does not stand in "No dogs are allowed", nor in "Dogs are allowed on a lead".
+    """
+    sought = _plain(text).rstrip(_ENDS + " ")
+    if len(sought) < _SHORTEST:
+        return False
+    for passage in context.passages:
+        held = _plain(passage.text)
+        at = held.find(sought)
+        while at >= 0:
+            before, after = held[:at].rstrip(" "), held[at + len(sought) :].lstrip(" ")
+            if (not before or before[-1] in _ENDS) and (not after or after[0] in _ENDS):
+                return True
+            at = held.find(sought, at + 1)
+    return False
+
+
+def _plain(text: str) -> str:
+    """Return a text with single spaces, without markup and case; a blank line ends a sentence."""
+    parts = (" ".join(part.split()) for part in re.split(r"\n\s*\n", text))
+    return "\n".join(parts).translate(_MARKS).casefold()
 
 
 def _near(claim: Reading, pages: _Pages) -> tuple[Near, ...]:

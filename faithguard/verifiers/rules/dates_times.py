@@ -11,8 +11,8 @@ import re
 
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
-from faithguard.verifiers._each import EachClaim
 from faithguard.verifiers._values import Value
+from faithguard.verifiers.rules._family import Family
 from faithguard.verifiers.rules._reading import Reading
 from faithguard.verifiers.rules._scene import Scene, contradiction, scene_of
 from faithguard.verifiers.rules._stated import distinct, holding, stated
@@ -27,7 +27,7 @@ _ORDER = re.compile(
 _LATER = ("after", "later than", "following")
 
 
-class DatesTimes(EachClaim):
+class DatesTimes(Family):
     """Veto a date or time that the context does not hold, or holds of something else."""
 
     name = "dates_times@1"

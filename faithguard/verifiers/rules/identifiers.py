@@ -10,7 +10,7 @@ import re
 
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
-from faithguard.verifiers._each import EachClaim
+from faithguard.verifiers.rules._family import Family
 from faithguard.verifiers.rules._identifiers_in import Identifier, find_identifiers
 from faithguard.verifiers.rules._scene import (
     Near,
@@ -28,7 +28,7 @@ _ALIKE = 0.7
 """Share of the pairs of characters that one identifier must have of another to be its misprint."""
 
 
-class Identifiers(EachClaim):
+class Identifiers(Family):
     """Veto an identifier that the context does not hold, or holds of something else."""
 
     name = "identifiers@1"

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
-from faithguard.verifiers._each import EachClaim
 from faithguard.verifiers._values._words import language
 from faithguard.verifiers.rules._antonyms import opposite
+from faithguard.verifiers.rules._family import Family
 from faithguard.verifiers.rules._reading import Clause, Reading, Token
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of, unmentioned
 
@@ -51,7 +51,7 @@ _NO_NEGATION = re.compile(
 )
 
 
-class Polarity(EachClaim):
+class Polarity(Family):
     """Veto a claim that the context denies, or states more weakly."""
 
     name = "polarity@1"

@@ -11,8 +11,8 @@ import re
 
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
-from faithguard.verifiers._each import EachClaim
 from faithguard.verifiers._values import Value
+from faithguard.verifiers.rules._family import Family
 from faithguard.verifiers.rules._reading import Reading
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of
 from faithguard.verifiers.rules._stated import distinct, holding, stated
@@ -66,7 +66,7 @@ _CHANGE = re.compile(
 _FROM_TO = re.compile(r"\bfrom\s+\S+(?:\s+[^\W\d_]+)?\s+to\s+$", re.I)
 
 
-class Quantities(EachClaim):
+class Quantities(Family):
     """Veto a number that the context does not hold, or holds of something else."""
 
     name = "quantities@2"

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
-from faithguard.verifiers._each import EachClaim
 from faithguard.verifiers._terms import stem
+from faithguard.verifiers.rules._family import Family
 from faithguard.verifiers.rules._reading import Clause, Reading
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of, unmentioned
 
@@ -51,7 +51,7 @@ _CONVERSE = {
 _BE = frozenset("is are was were been being be gets got".split())
 
 
-class Roles(EachClaim):
+class Roles(Family):
     """Veto a claim that swaps who did what, or names somebody that the context does not."""
 
     name = "roles@1"

@@ -13,8 +13,8 @@ from fractions import Fraction
 
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
-from faithguard.verifiers._each import EachClaim
 from faithguard.verifiers._values import Value
+from faithguard.verifiers.rules._family import Family
 from faithguard.verifiers.rules._reading import Clause, Reading, Token
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of, unmentioned
 
@@ -32,7 +32,7 @@ _NO_ITEM = frozenset(
 )
 
 
-class TablesLists(EachClaim):
+class TablesLists(Family):
     """Veto a value from another cell, and an item that the list has not."""
 
     name = "tables_lists@1"

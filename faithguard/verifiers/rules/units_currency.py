@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
-from faithguard.verifiers._each import EachClaim
 from faithguard.verifiers._values import Value
+from faithguard.verifiers.rules._family import Family
 from faithguard.verifiers.rules._scene import scene_of
 from faithguard.verifiers.rules._stated import stated
 
@@ -30,7 +30,7 @@ _ELSEWHERE = (
 """Units that other families look after."""
 
 
-class UnitsCurrency(EachClaim):
+class UnitsCurrency(Family):
     """Veto an amount that the context does not hold, or holds of something else."""
 
     name = "units_currency@1"

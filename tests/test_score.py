@@ -656,6 +656,8 @@ def working(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
+        # what starts the tests may ignore it, and a process inherits that
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
         assert fed(process, lines, lambda: out.exists() and out.stat().st_size > 0)
@@ -909,8 +911,12 @@ def test_what_cannot_be_used_is_one_line_and_exit_2(
     assert [path.name for path in tmp_path.iterdir()] == ["in"]
 
 
-def test_a_terminal_shows_a_bar_with_a_rate(put: Rows, out: Path) -> None:
+def test_a_terminal_shows_a_bar_with_a_rate(
+    put: Rows, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """And in the end it is gone."""
+    monkeypatch.setenv("TERM", "xterm")  # where the tests run there may be none
+    monkeypatch.setenv("COLUMNS", "100")
     pty = pytest.importorskip("pty", reason="needs a terminal")
     ours, theirs = pty.openpty()
     with open(theirs, "w") as terminal, Bar(Console(file=terminal)) as bar:

@@ -242,7 +242,7 @@ def test_a_judge_stands_behind_the_local_verifiers() -> None:
     assert labels(report) == RIGHT
     assert WRONG not in asked
     assert {TRUE, MADE_UP} <= asked
-    assert [c.verifier for c in report.claims if c.text == WRONG] == ["numbers@1"]
+    assert [c.verifier for c in report.claims if c.text == WRONG] == ["units_currency@1"]
 
 
 def test_settings_that_cannot_be_used() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from faithguard import Claim, Passage, Scorer
 from faithguard.types import Exchange, Report
+from faithguard.verifiers import Context
 from faithguard.verifiers.rules import RULES
 from tests.verifiers.rules.cases import CASES, Case
 
@@ -89,3 +90,21 @@ def test_claims_know_what_they_cite() -> None:
 
     assert [number for _, number in cites] == [1, 2, 3]
     assert cites[0][0] == "The ferry takes 40 minutes"
+
+
+@pytest.mark.parametrize(
+    ("context", "claim", "silent"),
+    [
+        ("About it: Remove any blank line. There is no other use.", "Remove any blank line.", True),
+        ("Fees of 5 and of 7 crowns are due.\n\nLate fees are 9.", "Late fees are 9.", True),
+        ("No dogs are allowed in the hall.", "Dogs are allowed in the hall.", False),
+    ],
+)
+def test_what_stands_word_for_word_is_no_near_miss(context: str, claim: str, silent: bool) -> None:
+    """A whole sentence of the context is supported, whatever else stands beside it."""
+    found = [
+        rule().verify([Claim(id="1", text=claim, span=(0, 1))], Context([Passage(text=context)]))
+        for rule in RULES
+    ]
+
+    assert all(one == [None] for one in found) is silent

@@ -925,7 +925,7 @@ def test_a_terminal_shows_a_bar_with_a_rate(
         shown = os.read(ours, 65_536)
     os.close(ours)
 
-    assert re.search(rb"100% .*20 lines, \d+/s", shown)
+    assert re.search(rb"100% .*20 lines, [\d,]+/s", shown)
     assert shown.endswith(b"\x1b[2K")  # the line is cleared
     assert bar.told().startswith("20 lines; 20 in ")
 

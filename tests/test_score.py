@@ -12,6 +12,7 @@ import multiprocessing
 import os
 import random
 import re
+import select
 import signal
 import stat
 import subprocess
@@ -922,7 +923,9 @@ def test_a_terminal_shows_a_bar_with_a_rate(
     with open(theirs, "w") as terminal, Bar(Console(file=terminal)) as bar:
         score_file(put(*many(20)), out, watch=bar)
         bar.close()
-        shown = os.read(ours, 65_536)
+        shown = b""
+        while select.select([ours], [], [], 0.1)[0]:  # a terminal hands over a part at a time
+            shown += os.read(ours, 65_536)
     os.close(ours)
 
     assert re.search(rb"100% .*20 lines, [\d,]+/s", shown)

@@ -65,7 +65,7 @@ _COUNTED = re.compile(
 
 def dates(text: str) -> Iterator[Value]:
     """Yield the dates of a text."""
-    for match in _DATE.finditer(text):
+    for match in _written(text):
         part = match.groupdict()
         day, month, year = (
             next((part[f"{kind}{n}"] for n in range(1, 8) if part.get(f"{kind}{n}")), None)
@@ -79,6 +79,22 @@ def dates(text: str) -> Iterator[Value]:
     for match in _FIGURES.finditer(text):
         if readings := _readings(match):
             yield _value("date", readings, match, text)
+
+
+def _written(text: str) -> Iterator[re.Match[str]]:
+    """Yield what `_DATE.finditer` would; it is slow, and a date begins with a figure or a month."""
+    behind = 0
+    for start in _STARTS.finditer(text):
+        word = start[0]
+        if start.start() < behind or not (word[0].isdigit() or word.lower() in MONTH_OF):
+            continue
+        match = _DATE.match(text, start.start())
+        if match is not None:
+            behind = match.end()
+            yield match
+
+
+_STARTS = re.compile("\\d+|[^\\W\\d_]+(?:[\u0900-\u0963]+[^\\W\\d_]*)*")
 
 
 def _readings(match: re.Match[str]) -> set[Reading]:

@@ -36,11 +36,17 @@ class Identifier:
         return re.sub(r"\d+", "9", re.sub(r"[a-z]{2,}", "aa", re.sub(r"[a-z]", "a", self.plain)))
 
 
-# Each kind with its pattern; the first that takes a place keeps it.
-_PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
-    ("mail", re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,6}")),
+# Each kind with what a text must hold, which is cheap to look for, and its pattern; the first that
+# takes a place keeps it.
+_PATTERNS: tuple[tuple[Kind, re.Pattern[str], re.Pattern[str]], ...] = (
+    (
+        "mail",
+        re.compile("@"),
+        re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,6}"),
+    ),
     (
         "link",
+        re.compile(r"/|[wW]{3}\."),
         re.compile(
             r"(?<![\w@./-])(?:https?://[^\s<>()\"'`,;]{3,300}"
             r"|(?:[a-z0-9-]{1,63}\.){1,6}[a-z]{2,12}/[^\s<>()\"'`,;]{1,300}"
@@ -48,37 +54,81 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
             re.I,
         ),
     ),
-    ("iban", re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b")),
+    (
+        "iban",
+        re.compile(r"[A-Z]{2}\d\d"),
+        re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b"),
+    ),
     (
         "file",
+        re.compile(r"\.[a-z7]"),
         re.compile(
             r"(?<![\w.])(?:[\w.-]{0,64}/){0,12}[\w-]{1,64}\.(?:[a-z]{1,5}|mp3|mp4|7z)\b(?![\w/(])"
         ),
     ),
-    ("file", re.compile(r"(?<![\w./])/(?:[\w.-]{1,64}/){1,12}[\w.-]{1,64}")),
-    ("phone", re.compile(r"(?<![\w+])\+\d(?:[ ()/-]{0,2}\d){6,16}(?!\w)")),
+    (
+        "file",
+        re.compile("/"),
+        re.compile(r"(?<![\w./])/(?:[\w.-]{1,64}/){1,12}[\w.-]{1,64}"),
+    ),
     (
         "phone",
+        re.compile(r"\+\d"),
+        re.compile(r"(?<![\w+])\+\d(?:[ ()/-]{0,2}\d){6,16}(?!\w)"),
+    ),
+    (
+        "phone",
+        re.compile(r"\d\)?[ /-]\d\d"),
         re.compile(r"(?<![\w+.,/-])(?:\(0\d{1,4}\)|0\d{1,4})(?:[ /-]\d{2,8}){1,5}(?![\w.,-]\d)"),
     ),
-    ("phone", re.compile(r"(?<![\w+.,-])(?:\d-)?\d{3}-\d{3}-\d{4}(?![\w-])")),
+    (
+        "phone",
+        re.compile(r"\d-\d{3}-"),
+        re.compile(r"(?<![\w+.,-])(?:\d-)?\d{3}-\d{3}-\d{4}(?![\w-])"),
+    ),
     (
         "version",
+        re.compile(r"\d\.\d{1,5}\.\d"),
         re.compile(r"(?<![\w.,])v?\d{1,5}(?:\.\d{1,5}){2,4}(?:[-+][\w.]{1,32})?(?!\w)", re.I),
     ),
-    ("version", re.compile(r"(?<![\w.,])v\d{1,5}(?:\.\d{1,5}){0,4}(?!\w)", re.I)),
+    (
+        "version",
+        re.compile(r"[vV]\d"),
+        re.compile(r"(?<![\w.,])v\d{1,5}(?:\.\d{1,5}){0,4}(?!\w)", re.I),
+    ),
     (
         "section",
+        re.compile(r"[.a-zA-Z§]\s?\d"),
         re.compile(
             r"\b(?:sections?|sec\.|s\.|art(?:icles?|\.)|§+|paragraphs?|para\.|clauses?)\s?(?=\d)(\d{1,4}[a-z]?(?:\(\w{1,4}\)){0,4}(?:\.\d{1,3}){0,3})",
             re.I,
         ),
     ),
-    ("variable", re.compile(r"(?<![\w-])(?:[A-Za-z0-9]{1,40}_){1,8}[A-Za-z0-9]{1,40}(?![\w])")),
-    ("variable", re.compile(r"(?<![\w-])--?[a-z][a-z0-9]{1,30}(?:-[a-z0-9]{1,30}){0,5}(?![\w-])")),
-    ("code", re.compile(r"\b(?:[A-Z]{1,6}|\d{2,6})(?:-[A-Z0-9]{1,8}){1,5}\b(?!-)")),
-    ("code", re.compile(r"\b(?!(?:[A-Z]{2,3}) (?:1\d{3}|20\d\d)\b)[A-Z]{2} \d{2,4}\b")),
-    ("code", re.compile(r"\b(?=\w{0,11}\d)(?=\w{0,11}[A-Z])[A-Z0-9]{2,12}(?:\.\d{1,2})?\b")),
+    (
+        "variable",
+        re.compile("_"),
+        re.compile(r"(?<![\w-])(?:[A-Za-z0-9]{1,40}_){1,8}[A-Za-z0-9]{1,40}(?![\w])"),
+    ),
+    (
+        "variable",
+        re.compile(r"(?<![\w-])-"),
+        re.compile(r"(?<![\w-])--?[a-z][a-z0-9]{1,30}(?:-[a-z0-9]{1,30}){0,5}(?![\w-])"),
+    ),
+    (
+        "code",
+        re.compile(r"[A-Z0-9]-[A-Z0-9]"),
+        re.compile(r"\b(?:[A-Z]{1,6}|\d{2,6})(?:-[A-Z0-9]{1,8}){1,5}\b(?!-)"),
+    ),
+    (
+        "code",
+        re.compile(r"[A-Z]{2} \d\d"),
+        re.compile(r"\b(?!(?:[A-Z]{2,3}) (?:1\d{3}|20\d\d)\b)[A-Z]{2} \d{2,4}\b"),
+    ),
+    (
+        "code",
+        re.compile(r"[A-Z]\d|\d[A-Z]"),
+        re.compile(r"\b(?=\w{0,11}\d)(?=\w{0,11}[A-Z])[A-Z0-9]{2,12}(?:\.\d{1,2})?\b"),
+    ),
 )
 _YEARS = re.compile(
     r"\d{4}-\d{2,4}|\d{1,2}-\d{1,2}|\d{4}-\d\d-\d\d|\d\d?-\d\d?-\d{4}|\d\d?[./]\d\d?[./]\d{4}"
@@ -105,8 +155,8 @@ _MAY_HOLD = re.compile(r"[\d@/_]|\w\.[a-z]|--\w")
 
 
 def _candidates(text: str) -> Iterator[Identifier]:
-    for kind, pattern in _PATTERNS:
-        for match in pattern.finditer(text):
+    for kind, needed, pattern in _PATTERNS:
+        for match in pattern.finditer(text) if needed.search(text) else ():
             written = match[0].rstrip(".,;:!?")
             if kind in ("code", "version", "phone") and (
                 _YEARS.fullmatch(written) or _MEASURED.fullmatch(written)

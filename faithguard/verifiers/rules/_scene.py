@@ -1,8 +1,8 @@
 """A claim beside the sentences of the context that speak of the same things.
 
 In: a claim and its context. Out: a `Scene`: the reading of the claim, and those of the sentences
-that share most with it, the best first. The context is read once for an exchange; a claim costs
-what its words cost.
+that share most with it, the best first. The context is indexed once for an exchange and read where
+claims look; a claim costs what its words cost.
 """
 
 from __future__ import annotations
@@ -10,13 +10,22 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
+from faithguard._lazy import lazy
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context, Sentence
-from faithguard.verifiers.rules._reading import Reading, read, read_sentence
+from faithguard.verifiers.rules._identifiers_in import Identifier
+from faithguard.verifiers.rules._reading import (
+    Reading,
+    Token,
+    identifiers_of,
+    keys_of,
+    read,
+    read_sentence,
+)
 
 __all__ = ["Near", "Scene", "contradiction", "scene_of", "squeezed", "unmentioned"]
 
@@ -39,67 +48,118 @@ class Near:
     """Share in [0, 1] of the claim's content, rare words weighing more, that it holds."""
 
 
+class _Readings(Sequence[Reading]):
+    """The readings of sentences, each made when it is first asked for."""
+
+    def __init__(self, sentences: Sequence[Sentence]) -> None:
+        self._sentences = sentences
+        self._read: list[Reading | None] = [None] * len(sentences)
+
+    def __len__(self) -> int:
+        return len(self._sentences)
+
+    @overload
+    def __getitem__(self, number: int) -> Reading: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[Reading]: ...
+    def __getitem__(self, number: int | slice) -> Reading | list[Reading]:
+        if isinstance(number, slice):
+            return [self[place] for place in range(*number.indices(len(self)))]
+        reading = self._read[number]
+        if reading is None:
+            reading = self._read[number] = read_sentence(self._sentences[number])
+        return reading
+
+
 class _Pages:
-    """All sentences of a context, read once."""
+    """All sentences of a context: indexed by their words at once, read one by one when needed."""
 
     def __init__(self, context: Context) -> None:
         self.sentences = context.sentences
-        self.readings = tuple(read_sentence(sentence) for sentence in context.sentences)
+        self.readings = _Readings(context.sentences)
         self.place = {number: place for place, number in enumerate(context.numbers, start=1)}
         """The number of a passage in the exchange -> its number for a reader."""
-        self.index: dict[str, list[int]] = defaultdict(list)
-        for number, reading in enumerate(self.readings):
-            for key in reading.keys:
-                self.index[key].append(number)
-        self.inherited = tuple(_inherited(self.sentences, self.readings))
-        self.identified = tuple(
-            (number, one)
-            for number, reading in enumerate(self.readings)
-            for one in reading.identifiers
-        )
-        self.lowers = frozenset(
-            token.lower for r in self.readings for token in r.tokens if not token.capital
-        )
-        self.proper = frozenset(
-            token.key
-            for reading in self.readings
-            for first, last in reading.names
-            if first or last > 1
-            for token in reading.tokens[first:last]
-            if token.key
-        )
-        self.partners: dict[str, set[str]] = defaultdict(set)
-        for reading in self.readings:
-            for first, last in reading.names:
-                keys = [t.key for t in reading.tokens[first:last] if t.key]
-                for key in keys:
-                    self.partners[key].update(other for other in keys if other != key)
+        self._index: dict[str, list[int]] = defaultdict(list)
+        for number, sentence in enumerate(context.sentences):
+            for key in keys_of(sentence):
+                self._index[key].append(number)
         self.squeezed = tuple(squeezed(passage.text) for passage in context.passages)
         self.scenes: dict[str, Scene] = {}
         self.notes: dict[tuple[str, int], Any] = {}
         """What a family has found out about a sentence, by its own name and the number."""
+        self._subjects: dict[int, frozenset[str]] = {}
+
+    def holders(self, key: str) -> Sequence[int]:
+        """Return the numbers of the sentences that hold a word or, after a "#", an identifier."""
+        return (self._codes if key.startswith("#") else self._index).get(key, ())
+
+    @lazy
+    def identified(self) -> tuple[tuple[int, Identifier], ...]:
+        """The identifiers of all sentences, with the numbers of these."""
+        return tuple(
+            (number, one)
+            for number, sentence in enumerate(self.sentences)
+            for one in identifiers_of(sentence)
+        )
+
+    @lazy
+    def _codes(self) -> dict[str, list[int]]:
+        codes: dict[str, list[int]] = defaultdict(list)
+        for number, one in self.identified:
+            codes[f"#{one.plain}"].append(number)
+        return dict(codes)
+
+    def proper(self, key: str) -> bool:
+        """Whether a word is a name, or part of one, anywhere but as the first word alone."""
+        return any(
+            (first or last > 1) and any(t.key == key for t in reading.tokens[first:last])
+            for reading in map(self.readings.__getitem__, self.holders(key))
+            for first, last in reading.names
+        )
+
+    def in_lower_case(self, token: Token) -> bool:
+        """Whether a word stands anywhere without a capital; words that only link do."""
+        return token.key is None or any(
+            other.lower == token.lower and not other.capital
+            for number in self.holders(token.key)
+            for other in self.readings[number].tokens
+        )
+
+    def partners(self, key: str) -> set[str]:
+        """Return the words that stand in one name with a word: "Alba" with "Hotel"."""
+        runs = (
+            {token.key for token in reading.tokens[first:last] if token.key}
+            for reading in map(self.readings.__getitem__, self.holders(key))
+            for first, last in reading.names
+        )
+        return {other for run in runs if key in run for other in run if other != key}
+
+    def inherited(self, number: int) -> frozenset[str]:
+        """Return what a sentence says of the subject of the one before: "It is fixed in 4.2"."""
+        return self._subject(number) if self._goes_on(number) else frozenset()
+
+    def _subject(self, number: int) -> frozenset[str]:
+        start = number
+        while start not in self._subjects and self._goes_on(start):
+            start -= 1
+        if start not in self._subjects:
+            clauses = self.readings[start].clauses
+            self._subjects[start] = clauses[0].keys if clauses else frozenset()
+        for place in range(start + 1, number + 1):
+            self._subjects[place] = self._subjects[start]
+        return self._subjects[start]
+
+    def _goes_on(self, number: int) -> bool:
+        if not number or self.sentences[number].passage != self.sentences[number - 1].passage:
+            return False
+        opening = [token.lower for token in self.readings[number].tokens[:_OPENING]]
+        return bool(opening) and (opening[0] in _PRONOUNS or not _POINTING.isdisjoint(opening))
 
 
 _PRONOUNS = frozenset("it they he she this these its their his her both there such that".split())
 
 _POINTING = frozenset("that this these those which it then otherwise thereafter afterwards".split())
 _OPENING = 3
-
-
-def _inherited(
-    sentences: Sequence[Sentence], readings: Sequence[Reading]
-) -> Iterator[frozenset[str]]:
-    """Yield what each sentence says of the subject of the one before: "It is fixed in 4.2"."""
-    subject: frozenset[str] = frozenset()
-    passage = -1
-    for sentence, reading in zip(sentences, readings, strict=True):
-        opening = [token.lower for token in reading.tokens[:_OPENING]]
-        points = opening[:1] and opening[0] in _PRONOUNS
-        goes_on = sentence.passage == passage and bool(points or not _POINTING.isdisjoint(opening))
-        yield subject if goes_on else frozenset()
-        if not goes_on:
-            subject = reading.clauses[0].keys if reading.clauses else frozenset[str]()
-        passage = sentence.passage
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +176,7 @@ class Scene:
 
     @property
     def all(self) -> Sequence[Reading]:
-        """The readings of all sentences of the context."""
+        """The readings of all sentences of the context; each that is asked for is read."""
         return self.pages.readings
 
     def at(self, number: int) -> Near:
@@ -137,13 +197,13 @@ class Scene:
 
     def known(self, key: str) -> bool:
         """Whether the context holds a word anywhere."""
-        return key in self.pages.index
+        return bool(self.pages.holders(key))
 
     def weight(self, keys: Collection[str]) -> float:
         """How much words tell: rare in the context is more."""
         total = len(self.pages.readings)
         return math.fsum(
-            1.0 + math.log(1.0 + total / (1 + len(self.pages.index.get(key, ())))) for key in keys
+            1.0 + math.log(1.0 + total / (1 + len(self.pages.holders(key)))) for key in keys
         )
 
 
@@ -207,7 +267,7 @@ def _near(claim: Reading, pages: _Pages) -> tuple[Near, ...]:
     scores: dict[int, float] = defaultdict(float)
     whole = 0.0
     for key in sorted(claim.keys):
-        holders = pages.index.get(key, ())
+        holders = pages.holders(key)
         weight = 1.0 + math.log(1.0 + total / (1 + len(holders)))
         whole += weight
         if len(holders) <= _COMMON:

@@ -134,10 +134,11 @@ def _gain(
 
 def _inherited(scene: Scene, wanted: frozenset[Anchor], number: int) -> frozenset[Anchor]:
     """Return what a sentence such as "Above that, ..." takes from the one before."""
-    if not scene.pages.inherited[number]:
+    subject = scene.pages.inherited(number)
+    if not subject:
         return frozenset()
     before = _held(scene, wanted, scene.all[number - 1], None)
-    return before | (wanted & scene.pages.inherited[number])
+    return before | (wanted & subject)
 
 
 def _fits(near: frozenset[Anchor], theirs: frozenset[Anchor], rival: Slot) -> bool:

@@ -275,7 +275,7 @@ def _elsewhere(word: Token, beside: set[str], scene: Scene) -> bool:
     """Whether another sentence of the context says it with the claim's word."""
     return any(
         (word.key in near.reading.keys or any(t.lower == word.lower for t in near.reading.tokens))
-        and beside & (near.reading.keys | scene.pages.inherited[near.number])
+        and beside & (near.reading.keys | scene.pages.inherited(near.number))
         for near in scene.near
     )
 

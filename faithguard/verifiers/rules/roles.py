@@ -141,10 +141,10 @@ def _proper(reading: Reading, scene: Scene) -> Iterator[tuple[int, int]]:
         if (
             not opens
             or last - first > 1
-            or word.key in scene.pages.proper
+            or (word.key is not None and scene.pages.proper(word.key))
             or word.key in scene.proper
             or (
-                word.lower not in scene.pages.lowers
+                not scene.pages.in_lower_case(word)
                 and not word.lower.endswith(("s", "ed", "ing", "ly", "er", "or"))
                 and len(word.lower) > _SHORTEST
             )
@@ -231,7 +231,7 @@ def _subjects(scene: Scene, clause: Clause) -> Iterator[frozenset[str]]:
         keys = _keys(reading, run)
         if keys and all(scene.known(key) for key in keys):
             # "Hotel" of "Hotel Alba" and "Hotel Miro" tells neither
-            yield frozenset(k for k in keys if len(scene.pages.partners.get(k, ())) < 2) or keys
+            yield frozenset(k for k in keys if len(scene.pages.partners(k)) < 2) or keys
 
 
 _OPENING = 2
@@ -261,7 +261,7 @@ def _owned(near: Near, scene: Scene) -> Iterator[tuple[frozenset[str], frozenset
     """
     reading = near.reading
     names = list(_proper(reading, scene))
-    inherited = scene.pages.inherited[near.number]
+    inherited = scene.pages.inherited(near.number)
     owners: set[frozenset[str]] = set()
     owner = inherited
     for clause in reading.clauses:

@@ -16,7 +16,7 @@ from itertools import count
 from types import TracebackType
 from typing import Any, Self
 
-from .llama_scene import Talk
+from .llama_scene import Talk, asks
 from .scene import GOOD, MODEL_NAME
 
 TOOL = "look_up"
@@ -53,6 +53,23 @@ class Refusal:
     message: str = "the desk is closed"
 
 
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Where a stream waits until its reader has got something of it."""
+
+    seen: threading.Event = field(default_factory=threading.Event)
+    passed: list[bool] = field(default_factory=list)
+    """Whether the reader had got something, for each wait."""
+
+    def wait(self) -> None:
+        """Wait for the reader, but not for ever."""
+        self.passed.append(self.seen.wait(5))
+
+
+BEFORE_THE_END = 6
+"""So many events before its end a stream waits: amid the text, whatever the protocol."""
+
+
 class _Http(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
@@ -65,10 +82,12 @@ class Server:
     Args:
         talk: What the model says to a prompt.
         refusal: What every request for an answer gets instead.
+        gate: Where each stream waits, shortly before its end.
     """
 
     talk: Talk
     refusal: Refusal | None = None
+    gate: Gate | None = None
     requests: list[Asked] = field(default_factory=list)
     _ids: Iterator[int] = field(default_factory=lambda: count(1))
     _http: _Http = field(init=False)
@@ -124,9 +143,7 @@ class Server:
         elif handler.path.endswith("/embeddings"):
             data = [{"object": "embedding", "index": 0, "embedding": EMBEDDING}]
             usage = {"prompt_tokens": 1, "total_tokens": 1}
-            _whole(
-                handler, {"object": "list", "data": data, "model": MODEL_NAME, "usage": usage}
-            )
+            _whole(handler, {"object": "list", "data": data, "model": MODEL_NAME, "usage": usage})
         elif handler.path.endswith("/responses"):
             self._respond(handler, body)
         else:
@@ -138,7 +155,7 @@ class Server:
         number = next(self._ids)
         messages = _choices(self.talk, body)
         if body.get("stream"):
-            _events(handler, _chunks(messages, number, body), named=False)
+            _events(handler, _chunks(messages, number, body), self.gate, named=False)
             return
         choices = [
             {
@@ -157,15 +174,14 @@ class Server:
         number = next(self._ids)
         item = self._item(body, number)
         if body.get("stream"):
-            _events(handler, _response_events(item, number, body), named=True)
+            _events(handler, _response_events(item, number, body), self.gate, named=True)
         else:
             _whole(handler, _response([item], number, body))
 
     def _item(self, body: dict[str, Any], number: int) -> dict[str, Any]:
         items = _items(body)
         outputs = [i for i, item in enumerate(items) if item.get("type") == "function_call_output"]
-        users = [i for i, item in enumerate(items) if item.get("role") == "user"]
-        if body.get("tools") and max(outputs, default=-1) < max(users, default=0):
+        if body.get("tools") and max(outputs, default=-1) < _question_in(items):
             return {
                 "type": "function_call",
                 "id": f"fc_{number}",
@@ -188,14 +204,20 @@ class Server:
 def _choices(talk: Talk, body: dict[str, Any]) -> list[dict[str, Any]]:
     """Say it; of several choices all but the last are faithful."""
     messages = body["messages"]
-    places = {message["role"]: place for place, message in enumerate(messages)}
-    if body.get("tools") and places.get("tool", -1) < places["user"]:
+    outputs = [place for place, message in enumerate(messages) if message["role"] == "tool"]
+    if body.get("tools") and max(outputs, default=-1) < _question_in(messages):
         function = {"name": TOOL, "arguments": ARGUMENTS}
         call = {"id": f"call_{len(messages)}", "type": "function", "function": function}
         return [{"content": None, "tool_calls": [call]}]
     said = talk.say("\n".join(map(_text, messages)))
     said = _worded(said, body.get("response_format"))
     return [{"content": text} for text in (*[GOOD] * ((body.get("n") or 1) - 1), said)]
+
+
+def _question_in(messages: list[dict[str, Any]]) -> int:
+    """Return the place of the last question; a feedback after it is none."""
+    users = [i for i, message in enumerate(messages) if message.get("role") == "user"]
+    return max((i for i in users if asks(_text(messages[i]))), default=0)
 
 
 def _worded(text: str, form: Mapping[str, Any] | None) -> str:
@@ -320,7 +342,11 @@ def _whole(handler: BaseHTTPRequestHandler, content: object, status: int = 200) 
 
 
 def _events(
-    handler: BaseHTTPRequestHandler, events: Iterator[dict[str, Any]], *, named: bool
+    handler: BaseHTTPRequestHandler,
+    events: Iterator[dict[str, Any]],
+    gate: Gate | None,
+    *,
+    named: bool,
 ) -> None:
     """Send server-sent events; those of responses have names and numbers."""
     handler.send_response(200)
@@ -329,7 +355,10 @@ def _events(
     handler.end_headers()
     handler.close_connection = True
     try:
-        for number, event in enumerate(events):
+        waiting = list(events)
+        for number, event in enumerate(waiting):
+            if gate and number == len(waiting) - BEFORE_THE_END:
+                gate.wait()
             head = f"event: {event['type']}\n" if named else ""
             body = {**event, "sequence_number": number} if named else event
             handler.wfile.write(f"{head}data: {json.dumps(body)}\n\n".encode())

@@ -1,0 +1,86 @@
+"""LlamaIndex's streams, released claim by claim. In: engines of `llama_engines`. Out: rows.
+
+The engines and the ways are those of the table of `llama-index`; the guard has `stream="claims"`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from . import llama_engines as engines
+from . import llama_ways as ways
+from .llama_cells import guarding
+from .llama_engines import Shape
+from .llama_scene import NEXT_QUESTION, as_it_is
+from .llama_ways import Way
+from .outcomes import CLAIMS, Named, Outcome, Play, Row
+from .scene import QUESTION, Script
+from .ways import Kept
+
+
+def play(shape: Shape, way: Way) -> Play:
+    """Play two turns with one engine."""
+
+    def played(script: Script, options: Mapping[str, Any] | None) -> Outcome:
+        bench = shape.bench(script, as_it_is if options is None else guarding(options))
+        received = way.receive(bench.engine, QUESTION)
+        asked = len(bench.talk.prompts)
+        following = way.receive(bench.engine, NEXT_QUESTION)
+        return Outcome(
+            # the memory is apart: it is looked at for every bad answer
+            pieces=tuple(piece for piece in received.pieces if not isinstance(piece, Kept)),
+            answers=received.answers,
+            kept=received.kept,
+            asked=asked,
+            later=tuple(bench.talk.prompts[asked:]),
+            next_answers=following.answers,
+        )
+
+    return played
+
+
+PIECE_BY_PIECE = (
+    *ways.QUERY_STREAMS,
+    *ways.CHAT_STREAMS,
+    *(way for way in ways.OTHER_QUERY_STREAMS if way.name.endswith("response_gen")),
+)
+"""The ways whose reader gets one piece after the other; the others read to the end."""
+
+
+def rows(shapes: tuple[Shape, ...], some: tuple[Way, ...], *, talks_on: bool) -> tuple[Row, ...]:
+    """Make a row of each shape and way."""
+    return tuple(
+        Row(
+            way=Named(way.name),
+            shape=Named(shape.name),
+            play=play(shape, way),
+            columns=CLAIMS,
+            talks_on=talks_on,
+            by_piece=way in PIECE_BY_PIECE,
+            one_call=False,
+        )
+        for shape in shapes
+        for way in some
+    )
+
+
+CONTEXT_CHATS = tuple(
+    shape
+    for shape in (*engines.CHATS, *engines.CHATS_IN_MEMORY)
+    if not shape.name.startswith("SimpleChatEngine")
+)
+OTHER_CHAT_STREAMS = tuple(way for way in ways.OTHER_CHAT_WAYS if "stream_chat" in way.name)
+
+ROWS = (
+    *rows(engines.STREAMING_MODES, ways.QUERY_STREAMS, talks_on=False),
+    *rows(engines.STREAMED, ways.OTHER_QUERY_STREAMS, talks_on=False),
+    *rows(CONTEXT_CHATS, (*ways.CHAT_STREAMS, *OTHER_CHAT_STREAMS), talks_on=True),
+)
+
+LEFT_OUT: Mapping[str, str] = {
+    "SimpleChatEngine": "it has no context, so that no claim of it can be released",
+    "CitationQueryEngine": "its sentences end in numbers of sources; among the tests of streams",
+    "engines that return whole answers": 'stream="claims" is about streams',
+}
+"""What the table has no cell for, and why; printed under it."""

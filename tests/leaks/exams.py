@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import (
+    agent_cells,
     cells,
     checks,
     function_rows,
@@ -24,6 +25,7 @@ REPAIRS = "repair"
 STREAMS = "claims"
 
 PENDING: Mapping[str, Sequence[str]] = {
+    "langchain-agents": (EVERYTHING,),
     "openai": (EVERYTHING,),
     "functions": (EVERYTHING,),
     "llama-index-agents": (EVERYTHING,),
@@ -68,6 +70,14 @@ EXAMS: Mapping[str, Exam] = {
         blind=cells.blind,
         left_out=cells.LEFT_OUT,
         checks=checks.CHECKS,
+    ),
+    "langchain-agents": Exam(
+        rows=agent_cells.ROWS,
+        wrong=agent_cells.wrong,
+        blind=agent_cells.blind,
+        left_out=agent_cells.LEFT_OUT,
+        checks={},
+        columns_of=agent_cells.columns_of,
     ),
     "llama-index": Exam(
         rows=llama_cells.ROWS,

@@ -9,6 +9,7 @@ from typing import Any
 from . import (
     agent_cells,
     cells,
+    chain_rows,
     checks,
     function_rows,
     llama_agents,
@@ -29,7 +30,8 @@ PENDING: Mapping[str, Sequence[str]] = {
     "openai": (EVERYTHING,),
     "functions": (EVERYTHING,),
     "llama-index-agents": (EVERYTHING,),
-    "llama-index-streams": (EVERYTHING,),
+    "langchain-repairs-and-streams": (REPAIRS, STREAMS),
+    "llama-index-repairs-and-streams": (REPAIRS, STREAMS),
 }
 """What no guard can do yet: for an exam, how the names of the columns and checks begin.
 
@@ -88,8 +90,9 @@ EXAMS: Mapping[str, Exam] = {
     ),
     "openai": _of_outcomes(openai_rows.ROWS, openai_rows.LEFT_OUT),
     "functions": _of_outcomes(function_rows.ROWS, function_rows.LEFT_OUT),
+    "langchain-repairs-and-streams": _of_outcomes(chain_rows.ROWS, chain_rows.LEFT_OUT),
     "llama-index-agents": _of_outcomes(llama_agents.ROWS, llama_agents.LEFT_OUT),
-    "llama-index-streams": _of_outcomes(llama_streams.ROWS, llama_streams.LEFT_OUT),
+    "llama-index-repairs-and-streams": _of_outcomes(llama_streams.ROWS, llama_streams.LEFT_OUT),
 }
 
 

@@ -1,20 +1,22 @@
-"""LlamaIndex's streams, released claim by claim. In: engines of `llama_engines`. Out: rows.
+"""LlamaIndex's engines, repaired and released claim by claim. In: `llama_engines`. Out: rows.
 
-The engines and the ways are those of the table of `llama-index`; the guard has `stream="claims"`.
+The engines and the ways are those of the table of `llama-index`, where an answer is only ever
+held back or written again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import llama_engines as engines
 from . import llama_ways as ways
+from .cells import Column
 from .llama_cells import guarding
 from .llama_engines import Shape
 from .llama_scene import NEXT_QUESTION, as_it_is
 from .llama_ways import Way
-from .outcomes import CLAIMS, Named, Outcome, Play, Row
+from .outcomes import CLAIMS, REPAIRING, Named, Outcome, Play, Row
 from .scene import QUESTION, Script
 from .ways import Kept
 
@@ -48,14 +50,20 @@ PIECE_BY_PIECE = (
 """The ways whose reader gets one piece after the other; the others read to the end."""
 
 
-def rows(shapes: tuple[Shape, ...], some: tuple[Way, ...], *, talks_on: bool) -> tuple[Row, ...]:
+def rows(
+    shapes: tuple[Shape, ...],
+    some: tuple[Way, ...],
+    columns: Sequence[Column],
+    *,
+    talks_on: bool = False,
+) -> tuple[Row, ...]:
     """Make a row of each shape and way."""
     return tuple(
         Row(
             way=Named(way.name),
             shape=Named(shape.name),
             play=play(shape, way),
-            columns=CLAIMS,
+            columns=columns,
             talks_on=talks_on,
             by_piece=way in PIECE_BY_PIECE,
             one_call=False,
@@ -72,15 +80,21 @@ CONTEXT_CHATS = tuple(
 )
 OTHER_CHAT_STREAMS = tuple(way for way in ways.OTHER_CHAT_WAYS if "stream_chat" in way.name)
 
+ONE_ANSWER = tuple(shape for shape in engines.MODES if "accumulate" not in shape.name)
+
 ROWS = (
-    *rows(engines.STREAMING_MODES, ways.QUERY_STREAMS, talks_on=False),
-    *rows(engines.STREAMED, ways.OTHER_QUERY_STREAMS, talks_on=False),
-    *rows(CONTEXT_CHATS, (*ways.CHAT_STREAMS, *OTHER_CHAT_STREAMS), talks_on=True),
+    *rows(ONE_ANSWER, ways.QUERIES, REPAIRING),
+    *rows(engines.STREAMED, ways.QUERY_STREAMS, REPAIRING),
+    *rows(CONTEXT_CHATS, ways.CHAT_WAYS, REPAIRING, talks_on=True),
+    *rows(engines.STREAMING_MODES, ways.QUERY_STREAMS, CLAIMS),
+    *rows(engines.STREAMED, ways.OTHER_QUERY_STREAMS, CLAIMS),
+    *rows(CONTEXT_CHATS, (*ways.CHAT_STREAMS, *OTHER_CHAT_STREAMS), CLAIMS, talks_on=True),
 )
 
 LEFT_OUT: Mapping[str, str] = {
     "SimpleChatEngine": "it has no context, so that no claim of it can be released",
-    "CitationQueryEngine": "its sentences end in numbers of sources; among the tests of streams",
-    "engines that return whole answers": 'stream="claims" is about streams',
+    "CitationQueryEngine": "its sentences end in numbers of sources, which a repair may drop",
+    "accumulating modes": "they put several answers under headings of their own into one",
+    "engines that return whole answers, claim by claim": "they do not stream",
 }
 """What the table has no cell for, and why; printed under it."""

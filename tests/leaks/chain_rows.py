@@ -14,9 +14,9 @@ from faithguard_langchain import guard
 from . import chains, ways
 from .cells import Column
 from .chains import Shape
-from .outcomes import CLAIMS, REPAIRING, Named, Outcome, Play, Row
+from .outcomes import CLAIMS, REPAIRING, Named, Outcome, Play, Row, of_received
 from .scene import QUESTION, Script
-from .ways import Kept, Way
+from .ways import Way
 
 
 def play(shape: Shape, way: Way) -> Play:
@@ -27,12 +27,7 @@ def play(shape: Shape, way: Way) -> Play:
         chain = shape.build(model)
         called = chain if options is None else guard(chain, **options, **shape.keys)
         received = way.receive(called, shape.ask(QUESTION))
-        return Outcome(
-            pieces=tuple(piece for piece in received.pieces if not isinstance(piece, Kept)),
-            answers=received.answers,
-            kept=received.kept,
-            asked=len(model.calls),
-        )
+        return of_received(received, asked=len(model.calls))
 
     return played
 

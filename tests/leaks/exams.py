@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from . import (
     agent_cells,
+    agent_checks,
+    agent_streams,
     cells,
     chain_rows,
     checks,
+    function_checks,
     function_rows,
+    llama_agent_checks,
     llama_agents,
     llama_cells,
     llama_checks,
     llama_streams,
+    openai_checks,
     openai_rows,
     outcomes,
 )
@@ -30,6 +36,7 @@ PENDING: Mapping[str, Sequence[str]] = {
     "openai": (EVERYTHING,),
     "functions": (EVERYTHING,),
     "llama-index-agents": (EVERYTHING,),
+    "langchain-agents-streams": (STREAMS,),
     "langchain-repairs-and-streams": (REPAIRS, STREAMS),
     "llama-index-repairs-and-streams": (REPAIRS, STREAMS),
 }
@@ -53,14 +60,18 @@ class Exam:
     """The columns that a row has cells in."""
 
 
-def _of_outcomes(rows: Sequence[Any], left_out: Mapping[str, str]) -> Exam:
+def _of_outcomes(
+    rows: Sequence[Any],
+    left_out: Mapping[str, str],
+    checks: Mapping[str, Callable[[], Iterator[str]]] = MappingProxyType({}),
+) -> Exam:
     """Make an exam of rows that can be played."""
     return Exam(
         rows=rows,
         wrong=outcomes.wrong,
         blind=outcomes.blind,
         left_out=left_out,
-        checks={},
+        checks=checks,
         columns_of=outcomes.columns_of,
     )
 
@@ -78,7 +89,7 @@ EXAMS: Mapping[str, Exam] = {
         wrong=agent_cells.wrong,
         blind=agent_cells.blind,
         left_out=agent_cells.LEFT_OUT,
-        checks={},
+        checks=agent_checks.CHECKS,
         columns_of=agent_cells.columns_of,
     ),
     "llama-index": Exam(
@@ -88,10 +99,13 @@ EXAMS: Mapping[str, Exam] = {
         left_out=llama_cells.LEFT_OUT,
         checks=llama_checks.CHECKS,
     ),
-    "openai": _of_outcomes(openai_rows.ROWS, openai_rows.LEFT_OUT),
-    "functions": _of_outcomes(function_rows.ROWS, function_rows.LEFT_OUT),
+    "openai": _of_outcomes(openai_rows.ROWS, openai_rows.LEFT_OUT, openai_checks.CHECKS),
+    "functions": _of_outcomes(function_rows.ROWS, function_rows.LEFT_OUT, function_checks.CHECKS),
+    "langchain-agents-streams": _of_outcomes(agent_streams.ROWS, agent_streams.LEFT_OUT),
     "langchain-repairs-and-streams": _of_outcomes(chain_rows.ROWS, chain_rows.LEFT_OUT),
-    "llama-index-agents": _of_outcomes(llama_agents.ROWS, llama_agents.LEFT_OUT),
+    "llama-index-agents": _of_outcomes(
+        llama_agents.ROWS, llama_agents.LEFT_OUT, llama_agent_checks.CHECKS
+    ),
     "llama-index-repairs-and-streams": _of_outcomes(llama_streams.ROWS, llama_streams.LEFT_OUT),
 }
 

@@ -16,9 +16,8 @@ from .llama_cells import guarding
 from .llama_engines import Shape
 from .llama_scene import NEXT_QUESTION, as_it_is
 from .llama_ways import Way
-from .outcomes import CLAIMS, REPAIRING, Named, Outcome, Play, Row
+from .outcomes import CLAIMS, REPAIRING, Named, Outcome, Play, Row, of_received
 from .scene import QUESTION, Script
-from .ways import Kept
 
 
 def play(shape: Shape, way: Way) -> Play:
@@ -29,11 +28,8 @@ def play(shape: Shape, way: Way) -> Play:
         received = way.receive(bench.engine, QUESTION)
         asked = len(bench.talk.prompts)
         following = way.receive(bench.engine, NEXT_QUESTION)
-        return Outcome(
-            # the memory is apart: it is looked at for every bad answer
-            pieces=tuple(piece for piece in received.pieces if not isinstance(piece, Kept)),
-            answers=received.answers,
-            kept=received.kept,
+        return of_received(
+            received,
             asked=asked,
             later=tuple(bench.talk.prompts[asked:]),
             next_answers=following.answers,

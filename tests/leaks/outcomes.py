@@ -18,6 +18,7 @@ from faithguard import UnfaithfulAnswerError
 from .cells import BLOCK, BLOCK_WITH_FALLBACK, REGENERATE, REGENERATE_IN_VAIN, Column
 from .llama_ways import texts_in
 from .scene import BAD, FALLBACK, GOOD, LIE, TRUE, Script, faithful, improving, leaks, unfaithful
+from .ways import Kept, Received
 
 PRICE = GOOD.removeprefix(f"{TRUE} ")
 WRONG_PRICE = PRICE.replace("6", "9")
@@ -158,6 +159,16 @@ class Outcome:
         return "\n".join((*map(shown, self.pieces), *self.answers, self.streamed))
 
 
+def of_received(received: Received, **fields: Any) -> Outcome:
+    """Make an outcome of what a way of calling received; what is kept is looked at apart."""
+    return Outcome(
+        pieces=tuple(piece for piece in received.pieces if not isinstance(piece, Kept)),
+        answers=received.answers,
+        kept=received.kept,
+        **fields,
+    )
+
+
 def shown(piece: Any) -> str:
     """Write out all that can be read in a piece."""
     return f"{' '.join(texts_in(piece))} {piece!r}"
@@ -167,6 +178,20 @@ def spoilt(text: str) -> tuple[str, ...]:
     """Return what of the bad answers stands in a text, written or as JSON."""
     price = ("9 euros",) if re.search(r"\b9 euros", text) else ()
     return (*leaks(text), *price)
+
+
+NOTE = {
+    "passed",
+    "action",
+    "level",
+    "domain",
+    "attempts",
+    "score",
+    "supported",
+    "total",
+    "reason",
+}
+"""The keys of the note of a decision."""
 
 
 @dataclass(frozen=True, slots=True)

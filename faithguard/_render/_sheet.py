@@ -14,7 +14,18 @@ from faithguard.errors import ConfigError
 if TYPE_CHECKING:
     from faithguard.types import Cause, Claim, Decision, Evidence, Exchange, Label, Outcome, Report
 
-__all__ = ["LOOKS", "Look", "Piece", "Row", "Sheet", "escaped", "sheet_of", "visible"]
+__all__ = [
+    "CAUSES",
+    "LOOKS",
+    "Look",
+    "Piece",
+    "Row",
+    "Sheet",
+    "escaped",
+    "sheet_of",
+    "visible",
+    "where",
+]
 
 # Characters shown of one text.
 _ANSWER = 6_000
@@ -62,7 +73,7 @@ _OUTCOMES: dict[Outcome, str] = {
     "failed": "failed: no verdict could be had",
 }
 
-_CAUSES: dict[Cause, str] = {
+CAUSES: dict[Cause, str] = {
     "generation": "generation (the model went against or beyond what it saw)",
     "truncation": "truncation (a passage that says so never reached the prompt)",
     "retrieval": "retrieval (nothing that was retrieved is about it)",
@@ -275,8 +286,7 @@ def _pieces(answer: str, claims: list[tuple[int, Claim]]) -> Iterator[Piece]:
 def _row(number: int, claim: Claim, exchange: Exchange) -> Row:
     kind = "" if claim.kind == "fact" else f" ({claim.kind})"
     evidence = [
-        (_line(piece.quote, _QUOTE), _where(piece, exchange))
-        for piece in claim.evidence[:_EVIDENCE]
+        (_line(piece.quote, _QUOTE), where(piece, exchange)) for piece in claim.evidence[:_EVIDENCE]
     ]
     if len(claim.evidence) > _EVIDENCE:
         evidence.append(("", f"… {len(claim.evidence) - _EVIDENCE:,} more"))
@@ -286,12 +296,13 @@ def _row(number: int, claim: Claim, exchange: Exchange) -> Row:
         verdict=LOOKS[claim.label].word + kind,
         claim=_line(claim.text, _CLAIM),
         reason=_line(claim.reason, _REASON),
-        cause="" if claim.cause is None else f"cause: {_CAUSES[claim.cause]}",
+        cause="" if claim.cause is None else f"cause: {CAUSES[claim.cause]}",
         evidence=tuple(evidence),
     )
 
 
-def _where(evidence: Evidence, exchange: Exchange) -> str:
+def where(evidence: Evidence, exchange: Exchange) -> str:
+    """Return in words where a quote stands."""
     place = f"passage {evidence.passage + 1}"
     if not 0 <= evidence.passage < len(exchange.passages):
         return f"{place}, which is not in the context"

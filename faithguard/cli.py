@@ -423,12 +423,12 @@ def gate(
         confidence=confidence,
     )
     if markdown is not None:
-        _write(markdown, comparison_markdown(found))
+        _save(markdown, comparison_markdown(found))
     _print(to_json(found) + "\n" if as_json else _page(comparison_page(found)))
     return {"held": 0, "worse": _NOT_PASSED, "unknown": _FAILED}[found.verdict]
 
 
-def _write(file: str, text: str) -> None:
+def _save(file: str, text: str) -> None:
     try:
         Path(file).write_text(text, "utf-8")
     except (OSError, ValueError) as error:

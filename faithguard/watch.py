@@ -13,13 +13,13 @@ import os
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, ParamSpec, cast
+from typing import Any, ParamSpec, TypeAlias, cast
 
 from faithguard._background import Background
 from faithguard.errors import ConfigError, describe
 from faithguard.policy import Policy, decide, resolve
 from faithguard.scorer import Scorer, chosen_scorer
-from faithguard.sinks import AnySink, LogSink, Sink
+from faithguard.sinks import AnySink, LogSink, Placed, Sink
 from faithguard.types import Attempt, Decision, Exchange, Record, Report
 from faithguard.verifiers.judge import Judge
 
@@ -31,6 +31,7 @@ _FILE = (
 )
 _SINKS = "pass a list of objects with a `write` method or of functions of a record"
 P = ParamSpec("P")
+_Write: TypeAlias = Callable[[Record], object]
 
 
 class Outbox:
@@ -56,6 +57,7 @@ class Outbox:
         if on_report is not None and not callable(on_report):
             kind = type(on_report).__name__
             raise ConfigError(f"`on_report` is of type {kind}: pass a function of a report")
+        self._placed = [sink for sink in self._sinks if isinstance(sink, Placed)]
         self._on_report = on_report
         self.queue = Background(capacity)
 
@@ -71,17 +73,34 @@ class Outbox:
 
     def submit(self, make: Callable[[], Record]) -> bool:
         """Queue the making and the writing of a record; return whether there was room."""
-        return self.queue.submit(lambda: self._write(make()))
+        places = [_here(sink) for sink in self._placed]
+        return self.queue.submit(lambda: self._write(make(), places))
 
-    def _write(self, record: Record) -> None:
+    def _write(self, record: Record, places: Sequence[_Write]) -> None:
+        placed = iter(places)
         for sink in self._sinks:
             try:
-                if isinstance(sink, Sink):
+                if isinstance(sink, Placed):
+                    next(placed)(record)
+                elif isinstance(sink, Sink):
                     sink.write(record)
                 else:
                     sink(record)
             except Exception as error:
                 log.warning("faithguard: %s in sink %s", describe(error), _name(sink))
+
+
+def _here(sink: Placed) -> _Write:
+    """Ask a sink for the place; nothing may raise on the host's path."""
+    try:
+        return sink.here()
+    except Exception as error:
+        log.warning("faithguard: %s in sink %s", describe(error), _name(sink))
+        return _nowhere
+
+
+def _nowhere(record: Record) -> None:
+    """Take a record whose place is not known."""
 
 
 def _checked(sinks: object) -> tuple[AnySink, ...]:
@@ -108,7 +127,7 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def _name(sink: AnySink) -> str:
+def _name(sink: AnySink | Placed) -> str:
     return getattr(sink, "__qualname__", None) or type(sink).__name__
 
 

@@ -5,7 +5,8 @@ does. Sinks run in a thread of their own behind a bounded queue: stored + droppe
 and a sink that hangs or raises never reaches the host.
 
 To add one, write a class with the one method of `Sink`, or pass a plain function;
-`faithguard.testing.check_sink` is its contract suite.
+`faithguard.testing.check_sink` is its contract suite. One that has to know where in its own
+tracing the host is has the method of `Placed` as well.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 from faithguard.sinks._jsonl import JsonlSink
 from faithguard.sinks._log import LogSink
+from faithguard.sinks._otel import OtelSink
 from faithguard.types import Record
 
-__all__ = ["AnySink", "JsonlSink", "LogSink", "Sink"]
+__all__ = ["AnySink", "JsonlSink", "LogSink", "OtelSink", "Placed", "Sink"]
 
 
 @runtime_checkable
@@ -26,6 +28,15 @@ class Sink(Protocol):
 
     def write(self, record: Record) -> None:
         """Take one record; blocking is allowed, raising is logged."""
+        ...
+
+
+@runtime_checkable
+class Placed(Protocol):
+    """A sink that must look around while the host is still where the answer was written."""
+
+    def here(self) -> Callable[[Record], object]:
+        """Return what takes the record of this place; called on the host's path, so be quick."""
         ...
 
 

@@ -19,7 +19,7 @@ from faithguard._background import Background
 from faithguard.errors import ConfigError, describe
 from faithguard.policy import Policy, decide, resolve
 from faithguard.scorer import Scorer, chosen_scorer
-from faithguard.sinks import AnySink, LogSink, Placed, Sink
+from faithguard.sinks import AnySink, Follower, LogSink, Placed, Sink
 from faithguard.types import Attempt, Decision, Exchange, Record, Report
 from faithguard.verifiers.judge import Judge
 
@@ -58,22 +58,36 @@ class Outbox:
             kind = type(on_report).__name__
             raise ConfigError(f"`on_report` is of type {kind}: pass a function of a report")
         self._placed = [sink for sink in self._sinks if isinstance(sink, Placed)]
+        self._followers = [sink for sink in self._sinks if isinstance(sink, Follower)]
         self._on_report = on_report
         self.queue = Background(capacity)
 
-    def tell(self, record: Record) -> None:
-        """Queue a record that is there already, and hand its report on; never raises."""
+    def tell(self, record: Record, run: str | None = None) -> None:
+        """Queue a record that is there already, and hand its report on; never raises.
+
+        Args:
+            record: What became of a call.
+            run: The call's run in the callbacks of its framework, if it is one.
+        """
         if self._sinks:  # else there is nobody to queue it for
-            self.submit(lambda: record)
+            self.submit(lambda: record, run)
         if self._on_report is not None:
             try:
                 self._on_report(record.report)
             except Exception as error:
                 log.warning("faithguard: %s in on_report", describe(error))
 
-    def submit(self, make: Callable[[], Record]) -> bool:
+    def follow(self, run: str) -> None:
+        """Tell the sinks that follow runs of one that goes on; never raises."""
+        for sink in self._followers:
+            try:
+                sink.follow(run)
+            except Exception as error:
+                log.warning("faithguard: %s in sink %s", describe(error), _name(sink))
+
+    def submit(self, make: Callable[[], Record], run: str | None = None) -> bool:
         """Queue the making and the writing of a record; return whether there was room."""
-        places = [_here(sink) for sink in self._placed]
+        places = [_here(sink, run) for sink in self._placed]
         return self.queue.submit(lambda: self._write(make(), places))
 
     def _write(self, record: Record, places: Sequence[_Write]) -> None:
@@ -90,10 +104,10 @@ class Outbox:
                 log.warning("faithguard: %s in sink %s", describe(error), _name(sink))
 
 
-def _here(sink: Placed) -> _Write:
+def _here(sink: Placed, run: str | None) -> _Write:
     """Ask a sink for the place; nothing may raise on the host's path."""
     try:
-        return sink.here()
+        return sink.here(run)
     except Exception as error:
         log.warning("faithguard: %s in sink %s", describe(error), _name(sink))
         return _nowhere
@@ -127,7 +141,7 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def _name(sink: AnySink | Placed) -> str:
+def _name(sink: AnySink | Placed | Follower) -> str:
     return getattr(sink, "__qualname__", None) or type(sink).__name__
 
 
@@ -173,9 +187,18 @@ class Watch:
         """Exchanges that were not scored because too many were waiting."""
         return self._outbox.queue.dropped
 
-    def submit(self, capture: Callable[[], Exchange]) -> None:
-        """Queue an exchange; `capture` is called in the watcher's thread."""
-        self._outbox.submit(lambda: self._record(capture()))
+    def follow(self, run: str) -> None:
+        """Tell the sinks that follow runs of one that goes on; never raises."""
+        self._outbox.follow(run)
+
+    def submit(self, capture: Callable[[], Exchange], run: str | None = None) -> None:
+        """Queue an exchange; `capture` is called in the watcher's thread.
+
+        Args:
+            capture: Returns the exchange.
+            run: Its run in the callbacks of its framework, if it is one.
+        """
+        self._outbox.submit(lambda: self._record(capture()), run)
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until all that was submitted is scored; return whether it was in time."""

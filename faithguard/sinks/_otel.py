@@ -54,7 +54,7 @@ class OtelSink:
         self._claims = claims
         self._texts = texts
 
-    def here(self) -> Callable[[Record], None]:
+    def here(self, run: str | None = None) -> Callable[[Record], None]:
         """Return a function that writes to the span that is current now."""
         context = self._now()
         return lambda record: self._write(record, context)

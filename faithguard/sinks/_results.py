@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from faithguard.types import Claim, Record
 
-__all__ = ["Result", "answer_result", "claim_results"]
+__all__ = ["Result", "answer_result", "claim_results", "comment"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +75,16 @@ def claim_results(record: Record, *, texts: bool) -> Iterator[Result]:
                 evidence=_quotes(claim) if texts else None,
             ),
         )
+
+
+def comment(record: Record, *, texts: bool) -> str:
+    """Return the decision in words and, with texts, the claims that are not supported."""
+    lines = [record.decision.reason]
+    if texts:
+        lines += [
+            f"{claim.label}: {claim.text} ({claim.reason})" for claim in record.report.unsupported
+        ]
+    return "\n".join(lines)
 
 
 def _quotes(claim: Claim) -> str | None:

@@ -52,7 +52,7 @@ class _Settings(Protocol):
     def remembers(self) -> bool: ...
     @property
     def reporting(self) -> bool: ...
-    def tell(self, record: Record) -> None: ...
+    def tell(self, record: Record, run: str | None = None) -> None: ...
 
 
 class Call:
@@ -133,7 +133,8 @@ class Call:
             UnfaithfulAnswerError: If the answer is held back and there is no fallback.
         """
         record = self._course.record()
-        self._guarded.tell(record)
+        above = self._child.parent_run_id
+        self._guarded.tell(record, None if above is None else str(above))
         fallback = self._guarded.fallback
         if step.action == "block":
             if fallback is None:

@@ -257,9 +257,9 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
         async for chunk in self._atransform_stream_with_config(input, run, config):
             yield chunk
 
-    def tell(self, record: Record) -> None:
-        """Hand a record to the sinks and its report to `on_report`."""
-        self._outbox.tell(record)
+    def tell(self, record: Record, run: str | None = None) -> None:
+        """Hand a record, and the run that it is of, to the sinks, and its report to `on_report`."""
+        self._outbox.tell(record, run)
 
     # -- one call: the drivers of a `Call` ---------------------------------------------------
 

@@ -8,10 +8,17 @@ from collections.abc import Callable
 import pytest
 
 from faithguard import MissingExtraError
-from faithguard.sinks import OtelSink
+from faithguard.sinks import LangfuseSink, LangSmithSink, OtelSink
 
 
-@pytest.mark.parametrize(("make", "module", "extra"), [(OtelSink, "opentelemetry", "otel")])
+@pytest.mark.parametrize(
+    ("make", "module", "extra"),
+    [
+        (OtelSink, "opentelemetry", "otel"),
+        (LangfuseSink, "langfuse", "langfuse"),
+        (LangSmithSink, "langsmith", "langsmith"),
+    ],
+)
 def test_a_missing_package_is_named_with_its_extra(
     monkeypatch: pytest.MonkeyPatch, make: Callable[[], object], module: str, extra: str
 ) -> None:

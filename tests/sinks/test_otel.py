@@ -279,7 +279,7 @@ def test_a_sink_that_cannot_look_around_breaks_nothing(
     """The record still reaches the others, and the log says who failed, without texts."""
 
     class Lost:
-        def here(self) -> Any:
+        def here(self, run: str | None) -> Any:
             raise RuntimeError(ANSWER)
 
         def write(self, record: Record) -> None:

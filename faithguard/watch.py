@@ -57,8 +57,9 @@ class Outbox:
         if on_report is not None and not callable(on_report):
             kind = type(on_report).__name__
             raise ConfigError(f"`on_report` is of type {kind}: pass a function of a report")
-        self._placed = [sink for sink in self._sinks if isinstance(sink, Placed)]
-        self._followers = [sink for sink in self._sinks if isinstance(sink, Follower)]
+        everyone = cast("tuple[object, ...]", self._sinks)
+        self._placed = [sink for sink in everyone if isinstance(sink, Placed)]
+        self._followers = [sink for sink in everyone if isinstance(sink, Follower)]
         self._on_report = on_report
         self.queue = Background(capacity)
 

@@ -39,6 +39,7 @@ LAYERS: dict[str, int] = {
     "replay": 6,
     "files": 6,
     "guard": 6,
+    "evaluators": 6,
     "watch": 6,
     "_judges": 6,
     "testing": 7,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 from uuid import UUID
@@ -60,14 +61,14 @@ class LangfuseSink:
         self._handler = handler
         self._texts = texts
         self._told = False
-        self._traces: TTLCache[str, str] = TTLCache(_RUNS, _AGE)
+        self._traces: TTLCache[str, str] = TTLCache(_RUNS, _AGE, time.monotonic)
         self._lock = threading.Lock()  # protects the traces
         reset_in_child(self)
 
     def after_fork(self) -> None:
         """Forget in a forked child what its parent followed."""
         self._lock = threading.Lock()
-        self._traces = TTLCache(_RUNS, _AGE)
+        self._traces = TTLCache(_RUNS, _AGE, time.monotonic)
 
     def follow(self, run: str) -> None:
         """Remember the trace of a run while the handler knows it."""

@@ -87,11 +87,13 @@ class LangSmithSink:
 
     def _session(self) -> UUID:
         """Return the id of the project, which is made when its first run arrives."""
-        if self._project_id is None:
-            try:
-                found = self._client.read_project(project_name=self._project)
-            except self._utils.LangSmithNotFoundError:
-                self._client.flush(timeout=_PATIENCE)
-                found = self._client.read_project(project_name=self._project)
-            self._project_id = found.id
-        return self._project_id
+        if self._project_id is not None:
+            return self._project_id
+        try:
+            found = self._client.read_project(project_name=self._project)
+        except self._utils.LangSmithNotFoundError:
+            self._client.flush(timeout=_PATIENCE)
+            found = self._client.read_project(project_name=self._project)
+        made: UUID = found.id
+        self._project_id = made
+        return made

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from faithguard import MissingExtraError
+from faithguard.evaluators import langfuse_evaluator
 from faithguard.sinks import LangfuseSink, LangSmithSink, OtelSink
 
 
@@ -16,6 +17,7 @@ from faithguard.sinks import LangfuseSink, LangSmithSink, OtelSink
     [
         (OtelSink, "opentelemetry", "otel"),
         (LangfuseSink, "langfuse", "langfuse"),
+        (langfuse_evaluator, "langfuse", "langfuse"),
         (LangSmithSink, "langsmith", "langsmith"),
     ],
 )

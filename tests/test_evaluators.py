@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
@@ -16,8 +16,7 @@ from langchain_core.documents import Document
 from faithguard import CaptureError, ConfigError, Policy, Scorer
 from faithguard.evaluators import langfuse_evaluator, langsmith_evaluator
 from faithguard.testing import TableVerifier
-from tests.sinks.collector import Collector, Got
-from tests.sinks.test_langsmith import INGEST
+from tests.sinks.collector import INGEST, Collector, Got
 
 CONTEXT = "The mill grinds 3 tons of barley a day. Its wheel was built of oak."
 ANSWER = "The mill grinds 3 tons of barley a day. Its wheel was built of marble."
@@ -94,15 +93,8 @@ def test_settings_decide() -> None:
     assert langsmith_evaluator(lenient)(*item)["results"][0]["score"] == 1.0
     scorer = Scorer(verifiers=[TableVerifier({"*": 1.0})])
     assert langsmith_evaluator("medical", scorer=scorer)(*item)["results"][1]["score"] == 1.0
-    for make in (langsmith_evaluator, langfuse_evaluator):
-        with pytest.raises(ConfigError, match="unknown domain 'medicine'"):
-            _made(make, "medicine")
-
-
-def _made(make: Callable[[str], object], domain: str) -> object:
-    if make is langfuse_evaluator:
-        pytest.importorskip("langfuse", reason="pip install 'faithguard[langfuse]'")
-    return make(domain)
+    with pytest.raises(ConfigError, match="unknown domain 'medicine'"):
+        langsmith_evaluator("medicine")
 
 
 # LangSmith

@@ -14,7 +14,17 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
-__all__ = ["Collector", "Got"]
+__all__ = ["INGEST", "Collector", "Got"]
+
+INGEST = {
+    "use_multipart_endpoint": False,
+    "size_limit": 100,
+    "size_limit_bytes": 20_000_000,
+    "scale_up_qsize_trigger": 1_000,
+    "scale_up_nthreads_limit": 2,
+    "scale_down_nempty_trigger": 4,
+}
+"""What LangSmith's server says of how it wants to be sent to; its client needs all of it."""
 
 
 @dataclass(frozen=True)

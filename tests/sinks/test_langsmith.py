@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any
@@ -21,7 +22,7 @@ from faithguard.sinks import LangSmithSink, Placed, Sink
 from faithguard.watch import Outbox
 from faithguard_langchain import FaithfulnessCallback, guard
 from faithguard_langchain.testing import PassageRetriever, ScriptedChatModel
-from tests.sinks.collector import Collector, Got
+from tests.sinks.collector import INGEST, Collector, Got
 
 langsmith = pytest.importorskip("langsmith", reason="pip install 'faithguard[langsmith]'")
 
@@ -29,16 +30,6 @@ PROJECT = str(uuid4())
 CONTEXT = "The mill grinds 3 tons of barley a day. Its wheel was built of oak."
 ANSWER = "The mill grinds 3 tons of barley a day. Its wheel was built of marble."
 ASKED = "What does the mill grind?"
-
-
-INGEST = {
-    "use_multipart_endpoint": False,
-    "size_limit": 100,
-    "size_limit_bytes": 20_000_000,
-    "scale_up_qsize_trigger": 1_000,
-    "scale_up_nthreads_limit": 2,
-    "scale_down_nempty_trigger": 4,
-}
 
 
 def server(got: Got) -> tuple[int, Any]:
@@ -201,6 +192,26 @@ def test_a_project_that_its_first_run_makes_is_waited_for() -> None:
 
         assert len(slow.to("/sessions")) == 2
         assert {one["session_id"] for one in feedback(slow).values()} == {PROJECT}
+
+
+def test_a_server_that_hangs_holds_up_nobody() -> None:
+    """The chain has its answer while the server still keeps the sink waiting."""
+    release = threading.Event()
+
+    def slow(got: Got) -> tuple[int, Any]:
+        release.wait(30)
+        return server(got)
+
+    with Collector(slow) as hanging:
+        made = langsmith.Client(api_url=hanging.url, api_key="none", auto_batch_tracing=False)
+        watcher = FaithfulnessCallback(sinks=[LangSmithSink(made, project="mills")])
+        for _ in range(3):
+            assert chain().invoke(ASKED, {"callbacks": [watcher]}).content == ANSWER
+        assert not watcher.wait(0)  # the first is being sent, the others wait
+        release.set()
+        assert watcher.wait(30)
+
+        assert len(feedback(hanging)) == 6
 
 
 @pytest.mark.parametrize("status", [400, 403])

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from langchain_core.runnables import RunnableLambda
+from llama_index.core.query_engine import RetrieverQueryEngine
 
 import faithguard
 from faithguard import Record, Scorer, VerifierError
@@ -19,6 +20,10 @@ from faithguard.testing import TableVerifier, check_sink, example_record
 from faithguard.watch import Outbox, Watch
 from faithguard_langchain import FaithfulnessCallback, guard
 from faithguard_langchain.testing import PassageRetriever, ScriptedChatModel
+from faithguard_llama_index import guard as guard_engine
+from faithguard_llama_index import unwatch, watch
+from faithguard_llama_index.testing import PassageRetriever as NodeRetriever
+from faithguard_llama_index.testing import ScriptedLLM
 from tests.sinks.collector import Collector
 
 pytest.importorskip(
@@ -232,6 +237,32 @@ def test_watchers_and_guards_of_chains_send_to_the_span_around_them(seen: Seen) 
             expected.append((span.get_span_context().trace_id, span.get_span_context().span_id))
         assert watcher.wait(10)
         assert guarded.wait(10)
+
+    assert spans_of(seen.events) == expected
+
+
+def test_watchers_and_guards_of_engines_send_to_the_span_around_them(seen: Seen) -> None:
+    """LlamaIndex as well, streams included: those end within the span, too."""
+    sink = OtelSink(claims=False, logger_provider=seen.provider)
+    engine = RetrieverQueryEngine.from_args(
+        NodeRetriever(passages=[faithguard.Passage(text=CONTEXT)]),
+        llm=ScriptedLLM(reply=lambda messages: ANSWER),
+        streaming=True,
+    )
+    watcher = watch(sinks=[sink])
+    expected = []
+    try:
+        with TRACER.start_as_current_span("request") as span:
+            assert "marble" in str(engine.query("What does the mill grind?"))
+            expected.append((span.get_span_context().trace_id, span.get_span_context().span_id))
+        assert watcher.wait(10)
+    finally:
+        unwatch()
+    guarded = guard_engine(engine, on_fail="flag", sinks=[sink])
+    with TRACER.start_as_current_span("request") as span:
+        guarded.query("What does the mill grind?")
+        expected.append((span.get_span_context().trace_id, span.get_span_context().span_id))
+    assert guarded.wait(10)
 
     assert spans_of(seen.events) == expected
 

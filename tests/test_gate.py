@@ -351,15 +351,36 @@ def test_another_version_of_ours_with_the_same_verifiers_is_told() -> None:
     )
 
 
-def test_answers_that_say_nothing_are_counted_and_not_compared() -> None:
-    """Whoever stops to answer does not get better, nor worse, by it."""
-    silent = [record(f"Question {n}?", 0, outcome="abstained") for n in range(10)]
+def silent(count: int) -> list[Record]:
+    """Return answers that abstain."""
+    return [record(f"Question {n}?", 0, outcome="abstained") for n in range(count)]
 
-    found = compare(run(20), [*silent, *run(20)[10:]])
 
-    assert (found.verdict, found.silent, found.passed.pairs) == ("held", (0, 10), 10)
-    with pytest.raises(FaithguardError, match="10 of them without a statement to check"):
-        compare(run(10), silent)
+def test_who_abstained_and_now_makes_things_up_is_worse() -> None:
+    """Saying nothing was faithful; what is said now is not."""
+    found = compare([*silent(8), *run(20)[8:]], [*run(0, 8), *run(20)[8:]])
+
+    assert found.verdict == "worse"
+    assert (found.passed.worse, found.stating.before, found.stating.after) == (8, 0.6, 1.0)
+
+
+def test_who_abstains_more_is_neither_better_nor_let_through() -> None:
+    """A retriever that is broken makes every answer abstain: that is told, and is no success."""
+    found = compare(run(20), [*silent(8), *run(20)[8:]])
+    assert (found.verdict, found.passed.worse, found.passed.p) == ("unknown", 0, 1.0)
+    assert "answers that state something fell from 100.0% to 60.0%" in found.reason
+    assert compare(run(20), silent(20)).verdict == "unknown"
+
+    assert compare(run(20), [*silent(4), *run(20)[4:]]).verdict == "held"
+    assert compare([*silent(8), *run(20)[8:]], run(20)).verdict == "held"
+
+
+def test_where_nothing_is_stated_nothing_can_be_compared() -> None:
+    """Nor by a few answers among many that say nothing."""
+    with pytest.raises(FaithguardError, match=r"0 questions can.*40 of them without a statement"):
+        compare(silent(40), silent(40))
+    with pytest.raises(FaithguardError, match=r"5 questions can.*35 of them without a statement"):
+        compare([*silent(40)[5:], *run(5)], [*silent(40)[5:], *run(5)])
 
 
 def test_facts_without_any_context_do_not_pass() -> None:
@@ -444,7 +465,7 @@ def test_the_page_shows_figures_intervals_and_drops(put: Put) -> None:
     assert "answers that pass, 40 questions 100.0% 75.0% -25.0 -38.3 to -9.3 0.00098" in text
     assert "95% interval" in text
     assert "paired by question: 40 questions, 10 pass less often, 0 more often" in text
-    assert "worse is a p of 0.025 or less in either row" in text
+    assert "worse is a p of 0.025 or less" in text
     assert "Question 30? 100% → 0% 1.00 → 0.25 1 of 4 claims supported: 0.25 < 0.85" in text
     assert "worse by more than chance: answers that pass fell by 25.0 points" in text
     assert result.stderr == ""

@@ -78,7 +78,11 @@ def _head(comparison: Comparison) -> list[str]:
 
 
 def _figures(comparison: Comparison) -> Iterator[list[str]]:
-    changes = (("answers that pass", comparison.passed), ("supported claims", comparison.score))
+    changes = (
+        ("answers that pass", comparison.passed),
+        ("supported claims", comparison.score),
+        ("answers that state something", comparison.stating),
+    )
     for name, change in changes:
         if change is not None:
             low, high = change.interval
@@ -105,10 +109,7 @@ def _notes(comparison: Comparison) -> Iterator[str]:
         f"often, {passed.better:,} more often; changes are in percentage points"
     )
     limit = (1 - comparison.confidence) / 2
-    yield f"worse is a p of {limit:.3g} or less in either row, how often chance alone falls so far"
-    if any(comparison.silent):
-        before, now = comparison.silent
-        yield f"not compared: answers that abstain or state nothing, {before:,} before, {now:,} now"
+    yield f"worse is a p of {limit:.3g} or less, how often chance alone falls so far or further"
     for count, what in (
         (comparison.unchecked, "without a verdict, before or now"),
         (comparison.gone, "which the new run has not"),

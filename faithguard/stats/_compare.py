@@ -22,7 +22,7 @@ PairBy = Literal["id", "question"]
 """By what answers belong together: the id of the exchange, or the words of the question."""
 
 _SILENT = frozenset({"abstained", "no_claims"})
-_CHECKED = frozenset({"scored", "no_context"})
+_MISSING = frozenset({"failed", "incomplete"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,18 +44,17 @@ class Comparison:
     """How the answers to the same questions changed."""
 
     verdict: Literal["held", "worse", "unknown"]
-    """`held`: no drop that is more than chance; `worse`: one; `unknown`: what is missing could
-    hide one."""
+    """`held`: no drop that is more than chance; `worse`: one; `unknown`: what is missing, or no
+    longer said, could hide one."""
     reason: str
     by: PairBy
     confidence: float
     passed: Change
-    """Share of answers that pass, of all pairs in which both state something and were checked."""
+    """Share of answers that pass; one that abstains or states nothing does, as before a guard."""
     score: Change | None
     """Mean share of supported claims, of those pairs in which both have a score; None without."""
-    silent: tuple[int, int]
-    """Questions of both runs whose answers abstain or state nothing, before and after: they are
-    compared no further if either does."""
+    stating: Change
+    """Share of answers that state something that can be checked."""
     unchecked: int
     """Questions of both runs that are not compared because a verdict is missing."""
     gone: int
@@ -73,27 +72,23 @@ class _Answers:
 
     id: str
     question: str | None
-    checked: list[float] = field(default_factory=list[float])
-    """1 for each checked answer that passed, 0 for others."""
+    passed: list[float] = field(default_factory=list[float])
+    """1 for each answer that passed, 0 for others, but for those without a verdict."""
+    stating: list[float] = field(default_factory=list[float])
+    """1 for each of these answers that states something."""
     scores: list[float] = field(default_factory=list[float])
-    missing: int = 0
     graded: set[tuple[str, float, float]] = field(default_factory=set[tuple[str, float, float]])
     """Domains and thresholds."""
     reason: str = ""
 
-    @property
-    def silent(self) -> bool:
-        return not self.checked and not self.missing
-
     def add(self, answer: _Answer) -> None:
         self.graded.add(answer.graded)
         self.reason = answer.reason
-        if answer.outcome in _CHECKED:
-            self.checked.append(float(answer.passed))
-            if answer.score is not None:
-                self.scores.append(answer.score)
-        elif answer.outcome not in _SILENT:
-            self.missing += 1
+        if answer.outcome not in _MISSING:
+            self.passed.append(float(answer.passed))
+            self.stating.append(float(answer.outcome not in _SILENT))
+        if answer.score is not None:
+            self.scores.append(answer.score)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +120,8 @@ def compare(
 
     Two drops are looked for, each with half of the allowed error: of the share of answers that
     pass, and of the mean share of supported claims. So in `confidence` of all comparisons without
-    a change nothing is said to be worse.
+    a change nothing is said to be worse. Where many answers say nothing any more, which is never
+    unfaithful, that is told instead of a success.
 
     Args:
         baseline: Records of the earlier answers.
@@ -156,23 +152,23 @@ def compare(
     _same_thresholds(both)
     pairs = [pair for pair in both if _compared(pair)]
     gone = [answers for key, answers in old.items() if key not in new]
-    unchecked = [pair for pair in both if not _compared(pair) and not _either_silent(pair)]
-    silent = sum(a.silent for a, _ in both), sum(b.silent for _, b in both)
-    if len(pairs) < least:
+    unchecked = [pair for pair in both if not _compared(pair)]
+    telling = sum(any(a.stating) or any(b.stating) for a, b in pairs)
+    if telling < least:
         raise FaithguardError(
-            f"{_questions(len(pairs))} can be compared, and with fewer than {least} no drop is "
-            f"more than chance ({len(both)} in both runs by {by}, "
-            f"{sum(map(_either_silent, both))} of them without a statement to check, "
-            f"{len(unchecked)} without a verdict)"
+            f"{_questions(telling)} can be compared, and with fewer than {least} no drop is more "
+            f"than chance ({len(both)} in both runs by {by}, {len(pairs) - telling} of them "
+            f"without a statement to check, {len(unchecked)} without a verdict)"
         )
-    repeated = sum(max(len(a.checked), len(b.checked)) > 1 for a, b in pairs)
+    repeated = sum(max(len(a.passed), len(b.passed)) > 1 for a, b in pairs)
     if repeated:
         notes.append(f"{_questions(repeated)} answered several times: their mean counts once")
     passed, score = found = _changes(pairs, confidence, seed)
     missing = _worst(unchecked, gone)
     worst = _changes([*pairs, *missing], confidence, seed) if missing else found
     limit = (1.0 - confidence) / 2.0
-    verdict, reason = _verdict(passed, score, worst, limit, len(unchecked), len(gone))
+    stating = _change([(a.stating, b.stating) for a, b in pairs], confidence, seed)
+    verdict, reason = _verdict(found, worst, stating, limit, len(unchecked), len(gone))
     return Comparison(
         verdict=verdict,
         reason=reason,
@@ -180,7 +176,7 @@ def compare(
         confidence=confidence,
         passed=passed,
         score=score,
-        silent=silent,
+        stating=stating,
         unchecked=len(unchecked),
         gone=len(gone),
         new=sum(key not in old for key in new),
@@ -296,21 +292,17 @@ def _grouped(answers: Sequence[_Answer], key: Callable[[_Answer], str | None], s
 
 
 def _compared(pair: _Pair) -> bool:
-    return bool(pair[0].checked and pair[1].checked)
-
-
-def _either_silent(pair: _Pair) -> bool:
-    return pair[0].silent or pair[1].silent
+    return bool(pair[0].passed and pair[1].passed)
 
 
 # Changes ----------------------------------------------------------------------------------------
 
 
 def _changes(pairs: Sequence[_Pair], confidence: float, seed: int) -> tuple[Change, Change | None]:
-    """Return how passing and scores changed, of pairs in which both were checked."""
+    """Return how passing and scores changed, of pairs in which both have a verdict."""
     scored = [(a.scores, b.scores) for a, b in pairs if a.scores and b.scores]
     return (
-        _change([(a.checked, b.checked) for a, b in pairs], confidence, seed),
+        _change([(a.passed, b.passed) for a, b in pairs], confidence, seed),
         _change(scored, confidence, seed) if scored else None,
     )
 
@@ -324,32 +316,35 @@ def _change(
 
 def _worst(unchecked: Sequence[_Pair], gone: Sequence[_Answers]) -> list[_Pair]:
     """Return what is missing as if it were the worst: right before, and wrong now."""
-    none = _Answers("", None, missing=1)
+    none = _Answers("", None)
     return [
         (_or(before, 1.0), _or(after, 0.0))
         for before, after in [*unchecked, *((answers, none) for answers in gone)]
-        if not before.silent
     ]
 
 
 def _or(answers: _Answers, value: float) -> _Answers:
     return _Answers(
-        answers.id, answers.question, answers.checked or [value], answers.scores or [value]
+        answers.id,
+        answers.question,
+        passed=answers.passed or [value],
+        scores=answers.scores or [value],
     )
 
 
 def _verdict(
-    passed: Change,
-    score: Change | None,
+    found: tuple[Change, Change | None],
     worst: tuple[Change, Change | None],
+    stating: Change,
     limit: float,
     unchecked: int,
     gone: int,
 ) -> tuple[Literal["held", "worse", "unknown"], str]:
+    passed = found[0]
     fell = [
         f"{what} fell by {-100 * change.difference:.1f} points over {_questions(change.pairs)} "
         f"(p = {change.p:.2g})"
-        for what, change in (("answers that pass", passed), ("supported claims", score))
+        for what, change in zip(("answers that pass", "supported claims"), found, strict=True)
         if change is not None and change.p <= limit
     ]
     if fell:
@@ -364,6 +359,12 @@ def _verdict(
             f"cannot be told: {' and '.join(what)}, of {passed.pairs + unchecked + gone} "
             "questions, could hide a drop; check them, or take them out of both runs"
         )
+    if stating.p <= limit:
+        return "unknown", (
+            f"cannot be told: answers that state something fell from {stating.before:.1%} to "
+            f"{stating.after:.1%} (p = {stating.p:.2g}); what is not said cannot be unfaithful. If "
+            "that is meant, make this run the new baseline"
+        )
     return "held", (
         f"no drop that is more than chance: {passed.worse} of {_questions(passed.pairs)} got "
         f"worse, {passed.better} better (p = {passed.p:.2g}); a drop of up to "
@@ -374,7 +375,7 @@ def _verdict(
 def _drops(pairs: Sequence[_Pair]) -> tuple[Drop, ...]:
     found: list[tuple[float, float, Drop]] = []
     for before, after in pairs:
-        passed = fmean(before.checked), fmean(after.checked)
+        passed = fmean(before.passed), fmean(after.passed)
         scored = before.scores and after.scores
         score = (fmean(before.scores), fmean(after.scores)) if scored else None
         fell = passed[1] - passed[0]

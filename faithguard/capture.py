@@ -101,6 +101,8 @@ class Trace:
     """What the first retriever was asked."""
     queries: list[str] = field(default_factory=list[str])
     """What retrievers were asked, by those who tell of each."""
+    root: str | None = None
+    """The run with which it began."""
     _found: list[_Fetched] = field(default_factory=list["_Fetched"])
     _handed_out: bool = False
     _prompts: dict[Message, int] = field(default_factory=dict[Message, int])
@@ -118,6 +120,7 @@ class Trace:
 
     def started(self, run: str, parent: str | None, kind: RunKind) -> None:
         """Note a run of the tree."""
+        self.root = self.root or run
         self._parents[run] = parent
         if kind == "model":
             self.models += 1

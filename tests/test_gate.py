@@ -325,7 +325,11 @@ def test_an_unknown_pairing_is_an_error() -> None:
         (run(9), [], "the current run holds no records"),
         (run(9), [record(f"Other {n}?") for n in range(9)], "neither their ids nor their words"),
         (run(5), run(5), r"5 questions can be compared, and with fewer than 6"),
-        (run(9), run(9, domain="medical"), r"decided by other thresholds .*'customer_support'"),
+        (
+            run(9),
+            run(9, domain="medical"),
+            r"first by 'customer_support' with safe=0.85 .* then by 'medical'",
+        ),
         (run(9), run(9, verifiers="table@2"), r"verifiers differ.*table@1 and then by table@2"),
         (run(9), [*run(8), record("Question 8?", verifiers="x@1")], "verifiers differ"),
     ],
@@ -406,6 +410,20 @@ def test_missing_verdicts_that_could_hide_a_drop_are_no_pass(outcome: Outcome) -
     assert compare([*lost[:6], *run(40)[6:]], [*failing, *run(40)[6:]]).verdict == "unknown"
     assert compare([*lost[:6], *run(40)[6:]], run(40)).verdict == "held"
     assert compare([*failing, *run(40)[6:]], [*lost[:6], *run(40)[6:]]).verdict == "held"
+
+
+def test_a_question_is_not_checked_by_one_answer_of_many() -> None:
+    """The answers to it without a verdict could all be worse."""
+    before = [record(f"Question {n}?", id=f"{n}.{k}") for n in range(8) for k in range(3)]
+    lost = [
+        record(f"Question {n}?", outcome="scored" if k == 0 else "failed", id=f"now{n}.{k}")
+        for n in range(8)
+        for k in range(3)
+    ]
+
+    found = compare(before, lost)
+
+    assert (found.verdict, found.unchecked, found.passed.difference) == ("unknown", 8, 0.0)
 
 
 def test_questions_that_are_gone_could_hide_a_drop_and_new_ones_cannot() -> None:

@@ -111,12 +111,12 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     limit = (1 - comparison.confidence) / 2
     yield f"worse is a p of {limit:.3g} or less, how often chance alone falls so far or further"
     for count, what in (
-        (comparison.unchecked, "without a verdict, before or now"),
+        (comparison.unchecked, "of which an answer has no verdict"),
         (comparison.gone, "which the new run has not"),
         (comparison.new, "which the earlier run has not"),
     ):
         if count:
-            yield f"not compared: {count:,} question{'' if count == 1 else 's'} {what}"
+            yield f"not compared in whole: {count:,} question{'' if count == 1 else 's'} {what}"
     yield from comparison.notes
 
 

@@ -8,7 +8,7 @@ pair or no verdict is counted, and where it could hide a drop the verdict is `un
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Literal, TypeAlias
 
@@ -56,7 +56,7 @@ class Comparison:
     stating: Change
     """Share of answers that state something that can be checked."""
     unchecked: int
-    """Questions of both runs that are not compared because a verdict is missing."""
+    """Questions of both runs of which an answer has no verdict, before or now."""
     gone: int
     """Questions of the earlier run that the later one has not."""
     new: int
@@ -77,6 +77,8 @@ class _Answers:
     stating: list[float] = field(default_factory=list[float])
     """1 for each of these answers that states something."""
     scores: list[float] = field(default_factory=list[float])
+    missing: int = 0
+    """Answers without a verdict."""
     graded: set[tuple[str, float, float]] = field(default_factory=set[tuple[str, float, float]])
     """Domains and thresholds."""
     reason: str = ""
@@ -84,9 +86,11 @@ class _Answers:
     def add(self, answer: _Answer) -> None:
         self.graded.add(answer.graded)
         self.reason = answer.reason
-        if answer.outcome not in _MISSING:
-            self.passed.append(float(answer.passed))
-            self.stating.append(float(answer.outcome not in _SILENT))
+        if answer.outcome in _MISSING:
+            self.missing += 1
+            return
+        self.passed.append(float(answer.passed))
+        self.stating.append(float(answer.outcome not in _SILENT))
         if answer.score is not None:
             self.scores.append(answer.score)
 
@@ -103,6 +107,9 @@ class _Answer:
     graded: tuple[str, float, float]
     reason: str
 
+
+_GONE = _Answers("", None, missing=1)
+"""What one run has for a question that it has not."""
 
 _Run: TypeAlias = dict[str, _Answers]
 _Pair: TypeAlias = tuple[_Answers, _Answers]
@@ -150,25 +157,27 @@ def compare(
     by, old, new = _paired_by(before, after, by)
     both = [(old[key], new[key]) for key in old if key in new]
     _same_thresholds(both)
-    pairs = [pair for pair in both if _compared(pair)]
-    gone = [answers for key, answers in old.items() if key not in new]
-    unchecked = [pair for pair in both if not _compared(pair)]
+    pairs = [pair for pair in both if pair[0].passed and pair[1].passed]
+    gone = [(answers, _GONE) for key, answers in old.items() if key not in new]
+    unchecked = sum(bool(a.missing or b.missing) for a, b in both)
     telling = sum(any(a.stating) or any(b.stating) for a, b in pairs)
     if telling < least:
         raise FaithguardError(
             f"{_questions(telling)} can be compared, and with fewer than {least} no drop is more "
             f"than chance ({len(both)} in both runs by {by}, {len(pairs) - telling} of them "
-            f"without a statement to check, {len(unchecked)} without a verdict)"
+            f"without a statement to check, {unchecked} without a verdict)"
         )
     repeated = sum(max(len(a.passed), len(b.passed)) > 1 for a, b in pairs)
     if repeated:
         notes.append(f"{_questions(repeated)} answered several times: their mean counts once")
     passed, score = found = _changes(pairs, confidence, seed)
-    missing = _worst(unchecked, gone)
-    worst = _changes([*pairs, *missing], confidence, seed) if missing else found
+    worst = found
+    if unchecked or gone:  # what is missing taken as right before, and wrong now
+        filled = [(_filled(a, 1.0), _filled(b, 0.0)) for a, b in [*both, *gone]]
+        worst = _changes(filled, confidence, seed)
     limit = (1.0 - confidence) / 2.0
     stating = _change([(a.stating, b.stating) for a, b in pairs], confidence, seed)
-    verdict, reason = _verdict(found, worst, stating, limit, len(unchecked), len(gone))
+    verdict, reason = _verdict(found, worst, stating, limit, unchecked, len(gone))
     return Comparison(
         verdict=verdict,
         reason=reason,
@@ -177,7 +186,7 @@ def compare(
         passed=passed,
         score=score,
         stating=stating,
-        unchecked=len(unchecked),
+        unchecked=unchecked,
         gone=len(gone),
         new=sum(key not in old for key in new),
         drops=_drops(pairs),
@@ -234,12 +243,17 @@ def _names(versions: set[str]) -> str:
 def _same_thresholds(pairs: Sequence[_Pair]) -> None:
     changed = [(a, b) for a, b in pairs if a.graded != b.graded]
     if changed:
-        (old, *_), (new, *_) = sorted(changed[0][0].graded), sorted(changed[0][1].graded)
+        old, new = (", ".join(map(_grading, sorted(side.graded))) for side in changed[0])
         raise FaithguardError(
-            f"{_questions(len(changed))} decided by other thresholds than before (first "
-            f"{old[0]!r} from {old[1]:g}, then {new[0]!r} from {new[1]:g}): check both anew with "
-            "the same --domain and --policy, faithguard score OLD.jsonl -o NEW.jsonl"
+            f"{_questions(len(changed))} decided by other thresholds than before (first by {old}, "
+            f"then by {new}): check both anew with the same --domain and --policy, faithguard "
+            "score OLD.jsonl -o NEW.jsonl"
         )
+
+
+def _grading(graded: tuple[str, float, float]) -> str:
+    domain, safe, warning = graded
+    return f"{domain!r} with safe={safe:g} and warning={warning:g}"
 
 
 # Pairing ----------------------------------------------------------------------------------------
@@ -291,10 +305,6 @@ def _grouped(answers: Sequence[_Answer], key: Callable[[_Answer], str | None], s
     return run
 
 
-def _compared(pair: _Pair) -> bool:
-    return bool(pair[0].passed and pair[1].passed)
-
-
 # Changes ----------------------------------------------------------------------------------------
 
 
@@ -314,22 +324,9 @@ def _change(
     return paired_change(before, after, confidence=confidence, seed=seed)
 
 
-def _worst(unchecked: Sequence[_Pair], gone: Sequence[_Answers]) -> list[_Pair]:
-    """Return what is missing as if it were the worst: right before, and wrong now."""
-    none = _Answers("", None)
-    return [
-        (_or(before, 1.0), _or(after, 0.0))
-        for before, after in [*unchecked, *((answers, none) for answers in gone)]
-    ]
-
-
-def _or(answers: _Answers, value: float) -> _Answers:
-    return _Answers(
-        answers.id,
-        answers.question,
-        passed=answers.passed or [value],
-        scores=answers.scores or [value],
-    )
+def _filled(answers: _Answers, value: float) -> _Answers:
+    missing = [value] * answers.missing
+    return replace(answers, passed=[*answers.passed, *missing], scores=[*answers.scores, *missing])
 
 
 def _verdict(

@@ -91,8 +91,8 @@ class FaithfulnessCallback(Capture):
 
     def _start(self, run: UUID, parent: UUID | None, kind: RunKind, inputs: Any, kw: Any) -> Trace:
         trace = super()._start(run, parent, kind, inputs, kw)
-        if (root := _root(trace)) is not None:
-            self._watch.follow(root)
+        if trace.root is not None:
+            self._watch.follow(trace.root)
         return trace
 
     def _ended(self, trace: Trace, outputs: Any) -> None:
@@ -105,9 +105,4 @@ class FaithfulnessCallback(Capture):
         if not trace.fetched:
             # documents that were fetched without a retriever run, but are handed out
             trace.retrieved("", context_of(outputs, None))
-        self._watch.submit(lambda: trace.exchange(text), _root(trace))
-
-
-def _root(trace: Trace) -> str | None:
-    """Return the run that began the tree."""
-    return next(iter(trace.runs), None)
+        self._watch.submit(lambda: trace.exchange(text), trace.root)

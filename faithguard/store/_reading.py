@@ -1,0 +1,298 @@
+"""A filter -> rows and counts, by SQL."""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from faithguard.errors import ConfigError
+from faithguard.policy import Policy
+from faithguard.store._values import Bucket, Figures, Filter, Pair, Row, Scores
+
+__all__ = ["Where", "count", "figures", "pairs", "rows", "scores", "series", "where"]
+
+_SNIPPET = 240
+_SHORTEST = 3
+"""Characters that the index can look up; fewer are looked for in each text."""
+
+_COLUMNS = (
+    "number, id, time, domain, outcome, level, passed, action, score, low, high, supported, total, "
+    f"attempts, repairs, calls, latency, cost, substr(question, 1, {_SNIPPET}), "
+    f"substr(answer, 1, {_SNIPPET})"
+)
+_STATING = "outcome NOT IN ('abstained', 'no_claims')"
+_QUANTILES = {"p50": 0.50, "p90": 0.90, "p95": 0.95, "p99": 0.99, "max": 1.0}
+
+Where = tuple[str, tuple[Any, ...]]
+"""A condition on `records`, and what stands for its question marks."""
+
+
+def where(filter: Filter | None, *, search: bool) -> Where:
+    """Return the condition of a filter.
+
+    Args:
+        filter: None for all records.
+        search: Whether there is an index of texts.
+    """
+    parts: list[str] = []
+    values: list[Any] = []
+
+    def add(condition: str, *arguments: Any) -> None:
+        parts.append(condition)
+        values.extend(arguments)
+
+    filter = filter or Filter()
+    for name in ("domain", "level", "outcome", "action"):
+        if (value := getattr(filter, name)) is not None:
+            add(f"records.{name} = ?", value)
+    if filter.passed is not None:
+        add("records.passed = ?", filter.passed)
+    if filter.since is not None:
+        add("records.time >= ?", filter.since.timestamp())
+    if filter.until is not None:
+        add("records.time < ?", filter.until.timestamp())
+    for name, column in (("label", "label"), ("cause", "cause")):
+        if (value := getattr(filter, name)) is not None:
+            add(f"records.number IN (SELECT number FROM claims WHERE {column} = ?)", value)
+    if filter.tag is not None:
+        add("records.number IN (SELECT number FROM tags WHERE tag = ?)", filter.tag)
+    if filter.text:
+        add(*_containing(filter.text, search=search))
+    return " AND ".join(parts) or "1", tuple(values)
+
+
+def _containing(text: str, *, search: bool) -> tuple[str, ...]:
+    text = text.replace("\0", "")
+    pattern = "%" + text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+    looked = "(question LIKE ? ESCAPE '\\' OR answer LIKE ? ESCAPE '\\')"
+    each = f"records.number IN (SELECT number FROM texts WHERE {looked})"
+    if not search or len(text) < _SHORTEST:
+        return each, pattern, pattern
+    phrase = '"' + text.replace('"', '""') + '"'
+    return (
+        "(records.number IN (SELECT rowid FROM search WHERE search MATCH ?) "
+        f"OR NOT records.indexed AND {each})",
+        phrase,
+        pattern,
+        pattern,
+    )
+
+
+def count(db: sqlite3.Connection, condition: Where) -> int:
+    """Return how many records there are."""
+    sql, values = condition
+    (found,) = db.execute(f"SELECT count(*) FROM records WHERE {sql}", values).fetchone()
+    return int(found)
+
+
+def rows(db: sqlite3.Connection, condition: Where, *, order: str, limit: int) -> tuple[Row, ...]:
+    """Return the rows of a condition in an order, such as "time DESC, number DESC"."""
+    sql, values = condition
+    # The order and the limit first: texts are fetched for what is shown only.
+    chosen = f"SELECT number FROM records WHERE {sql} ORDER BY {order} LIMIT ?"
+    found = db.execute(
+        f"SELECT {_COLUMNS} FROM records JOIN texts USING (number) "
+        f"WHERE number IN ({chosen}) ORDER BY {order}",
+        (*values, limit),
+    ).fetchall()
+    numbers = [row[0] for row in found]
+    labels, causes = _claims_of(db, numbers)
+    tags = _tags_of(db, numbers)
+    said = dict(_by_number(db, "opinions", "count(*)", numbers, "GROUP BY number"))
+    return tuple(
+        _row(row, labels[row[0]], causes[row[0]], tags[row[0]], said.get(row[0], 0))
+        for row in found
+    )
+
+
+def _by_number(
+    db: sqlite3.Connection, table: str, columns: str, numbers: Sequence[int], rest: str = ""
+) -> list[Any]:
+    marks = ", ".join("?" * len(numbers))
+    return db.execute(
+        f"SELECT number, {columns} FROM {table} WHERE number IN ({marks}) {rest}",
+        numbers,
+    ).fetchall()
+
+
+def _claims_of(
+    db: sqlite3.Connection, numbers: Sequence[int]
+) -> tuple[dict[int, Counter[Any]], dict[int, Counter[Any]]]:
+    labels: dict[int, Counter[Any]] = {number: Counter() for number in numbers}
+    causes: dict[int, Counter[Any]] = {number: Counter() for number in numbers}
+    for number, label, cause in _by_number(db, "claims", "label, cause", numbers):
+        labels[number][label] += 1
+        if cause is not None:
+            causes[number][cause] += 1
+    return labels, causes
+
+
+def _tags_of(db: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, list[str]]:
+    tags: dict[int, list[str]] = {number: [] for number in numbers}
+    for number, tag in _by_number(db, "tags", "tag", numbers, "ORDER BY rowid"):
+        tags[number].append(tag)
+    return tags
+
+
+def _row(
+    values: Sequence[Any],
+    labels: Counter[Any],
+    causes: Counter[Any],
+    tags: Sequence[str],
+    opinions: int,
+) -> Row:
+    (number, id_, time, domain, outcome, level, passed, action, score, low, high) = values[:11]
+    (supported, total, attempts, repairs, calls, latency, cost, question, answer) = values[11:]
+    return Row(
+        number=number,
+        id=id_,
+        time=datetime.fromtimestamp(time, UTC),
+        domain=domain,
+        outcome=outcome,
+        level=level,
+        passed=bool(passed),
+        action=action,
+        score=score,
+        bounds=None if score is not None or low is None else (low, high),
+        supported=supported,
+        total=total,
+        question=question,
+        answer=answer,
+        labels=dict(labels),
+        causes=dict(causes),
+        tags=tuple(tags),
+        attempts=attempts,
+        repairs=repairs,
+        calls=calls,
+        latency=latency,
+        cost=cost,
+        opinions=opinions,
+    )
+
+
+def series(
+    db: sqlite3.Connection, condition: Where, by: Literal["day", "hour"]
+) -> tuple[Bucket, ...]:
+    """Return the days or hours in which there are answers, the oldest first."""
+    sql, values = condition
+    form = {"day": "%Y-%m-%d", "hour": "%Y-%m-%dT%H:00"}[by]
+    found = db.execute(
+        f"SELECT strftime('{form}', time, 'unixepoch', 'localtime') AS start, count(*), "
+        f"sum({_STATING}), sum(passed AND {_STATING}) "
+        f"FROM records WHERE {sql} GROUP BY start ORDER BY start",
+        values,
+    )
+    return tuple(
+        Bucket(
+            start=datetime.fromisoformat(start).astimezone(),
+            answers=answers,
+            stating=stating,
+            passed=passed,
+        )
+        for start, answers, stating, passed in found
+    )
+
+
+def figures(db: sqlite3.Connection, condition: Where) -> Figures:
+    """Return the counts over the records of a condition."""
+    sql, values = condition
+
+    def ask(select: str, rest: str = "", join: str = "") -> list[Any]:
+        return db.execute(
+            f"SELECT {select} FROM records {join} WHERE {sql} {rest}",
+            values,
+        ).fetchall()
+
+    def by(column: str, join: str = "") -> dict[Any, int]:
+        rest = f"AND {column} IS NOT NULL GROUP BY {column} ORDER BY count(*) DESC, {column}"
+        return dict(ask(f"{column}, count(*)", rest, join))
+
+    ((answers, stating, passed, calls, cost),) = ask(
+        f"count(*), total({_STATING}), total(passed AND {_STATING}), total(calls), sum(cost)"
+    )
+    levels: dict[str, dict[str, int]] = {}
+    grouped = ask("domain, ifnull(level, 'none'), count(*)", "GROUP BY domain, level ORDER BY 1")
+    for domain, level, number in grouped:
+        levels.setdefault(domain, {})[level] = number
+    measured = ask("latency", "AND latency IS NOT NULL ORDER BY latency")
+    latencies = [latency for (latency,) in measured]
+    return Figures(
+        answers=answers,
+        stating=int(stating),
+        passed=int(passed),
+        outcomes=by("outcome"),
+        actions=by("action"),
+        claims=by("label", "JOIN claims USING (number)"),
+        causes=by("cause", "JOIN claims USING (number)"),
+        levels=levels,
+        tags=by("tag", "JOIN tags USING (number)"),
+        latency={name: _quantile(latencies, share) for name, share in _QUANTILES.items()}
+        if latencies
+        else {},
+        calls=int(calls),
+        cost=cost,
+    )
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float:
+    """Return the value below or at which `share` of the values lie (nearest rank)."""
+    return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
+
+
+def scores(db: sqlite3.Connection, condition: Where) -> Scores:
+    """Return what other thresholds would have made of the answers."""
+    sql, arguments = condition
+    found = db.execute(
+        "SELECT domain, outcome, passed, low, high, total, "
+        "(SELECT count(*) FROM claims c WHERE c.number = records.number AND label = ?), "
+        "(SELECT count(*) FROM claims c WHERE c.number = records.number AND label = ?) "
+        f"FROM records WHERE {_STATING} AND {sql}",
+        ("contradicted", "conflicting", *arguments),
+    )
+    rules: dict[str, Policy] = {}
+    values: list[float] = []
+    never = always = passing = 0
+    for domain, outcome, passed, low, high, total, contradicted, conflicting in found:
+        passing += passed
+        if domain not in rules:
+            rules[domain] = _rules(domain)
+        policy = rules[domain]
+        if outcome not in ("scored", "incomplete") or not total:
+            always += passed
+            never += not passed
+        elif contradicted and policy.on_contradiction == "fail":
+            never += 1
+        else:
+            score = high if policy.on_failure == "open" else low
+            lost = conflicting if policy.on_conflict == "unsupported" else 0
+            values.append(max(0.0, round(score - lost / total, 12)))
+    return Scores(values=tuple(sorted(values)), never=never, always=always, passed=passing)
+
+
+def _rules(domain: str) -> Policy:
+    """Return the policy of a domain; one that is not known here is taken to be an open one."""
+    try:
+        return Policy.for_domain(domain)
+    except ConfigError:
+        return Policy(domain=domain, safe=1.0, warning=0.0)
+
+
+def pairs(db: sqlite3.Connection, a: Where, b: Where, *, limit: int) -> tuple[Pair, ...]:
+    """Return the questions that both conditions have, the last asked first."""
+    last = (
+        "SELECT asked, number, max(time) AS time FROM records "
+        "WHERE asked IS NOT NULL AND {} GROUP BY asked"
+    )
+    found = db.execute(
+        f"SELECT x.number, y.number FROM ({last.format(a[0])}) x "
+        f"JOIN ({last.format(b[0])}) y USING (asked) ORDER BY max(x.time, y.time) DESC LIMIT ?",
+        (*a[1], *b[1], limit),
+    ).fetchall()
+    numbers = sorted({number for pair in found for number in pair})
+    condition = f"number IN ({', '.join(map(str, numbers))})", ()
+    known = {row.number: row for row in rows(db, condition, order="number", limit=len(numbers))}
+    return tuple(Pair(question=known[x].question, a=known[x], b=known[y]) for x, y in found)

@@ -1,0 +1,110 @@
+"""Record -> rows of the tables, and rows that go."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import sqlite3
+import zlib
+from collections.abc import Sequence
+
+from faithguard.types import Record
+
+__all__ = ["delete", "excess_share", "insert", "oldest"]
+
+_TABLES = ("records", "texts", "claims", "tags", "bodies", "opinions")
+
+_ROOM = 0.9
+"""What is left of the allowed bytes after some had to go, or each new record would cost one."""
+
+
+def _asked(question: str | None) -> bytes | None:
+    """Return what two records of the same question share; None without a question."""
+    words = " ".join((question or "").split()).casefold()
+    return hashlib.sha256(words.encode()).digest()[:16] if words else None
+
+
+def insert(db: sqlite3.Connection, record: Record, time: float, *, search: bool) -> int:
+    """Write a record's rows and return its number.
+
+    Args:
+        db: In a transaction.
+        record: As it is to be kept.
+        time: When it is to count as made, in seconds since 1970.
+        search: Whether there is an index to add its texts to.
+    """
+    exchange, report, decision = record.exchange, record.report, record.decision
+    low, high = report.bounds or (report.score, report.score)
+    cursor = db.execute(
+        "INSERT INTO records (id, time, domain, outcome, level, passed, action, score, low, high, "
+        "supported, total, attempts, repairs, calls, latency, cost, asked, indexed) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            exchange.id,
+            time,
+            decision.domain,
+            report.outcome,
+            decision.level,
+            decision.passed,
+            decision.action,
+            report.score,
+            low,
+            high,
+            report.supported,
+            report.total,
+            len(record.attempts),
+            len(record.repairs),
+            sum(attempt.report.usage.calls for attempt in record.attempts) or report.usage.calls,
+            sum(record.timings.values()) if record.timings else None,
+            record.cost,
+            _asked(exchange.question),
+            search,
+        ),
+    )
+    number = cursor.lastrowid or 0
+    texts = (number, exchange.question or "", exchange.answer)
+    db.execute("INSERT INTO texts VALUES (?, ?, ?)", texts)
+    if search:
+        db.execute("INSERT INTO search (rowid, question, answer) VALUES (?, ?, ?)", texts)
+    db.executemany(
+        "INSERT INTO claims VALUES (?, ?, ?)",
+        [(number, claim.label, claim.cause) for claim in report.facts],
+    )
+    db.executemany(
+        "INSERT INTO tags VALUES (?, ?)", [(number, tag) for tag in dict.fromkeys(exchange.tags)]
+    )
+    body = zlib.compress(record.to_json().encode("ascii"), 1)  # it holds its exchange four times
+    db.execute("INSERT INTO bodies VALUES (?, ?)", (number, body))
+    return number
+
+
+def delete(db: sqlite3.Connection, numbers: Sequence[int], *, search: bool) -> None:
+    """Delete records, in a transaction."""
+    rows = [(number,) for number in numbers]
+    if search:  # the index holds no texts of its own, so it is told what it had
+        db.executemany(
+            "INSERT INTO search (search, rowid, question, answer) "
+            "SELECT 'delete', number, question, answer FROM texts "
+            "JOIN records USING (number) WHERE indexed AND number = ?",
+            rows,
+        )
+    for table in _TABLES:
+        db.executemany(f"DELETE FROM {table} WHERE number = ?", rows)
+
+
+def oldest(db: sqlite3.Connection, most: int, before: float = math.inf) -> list[int]:
+    """Return the numbers of the oldest records, made before a moment (seconds since 1970)."""
+    found = db.execute(
+        "SELECT number FROM records WHERE time < ? ORDER BY time, number LIMIT ?", (before, most)
+    )
+    return [number for (number,) in found]
+
+
+def excess_share(db: sqlite3.Connection, max_bytes: int) -> float:
+    """Return which share of a store has to go if it takes more bytes than it may, else 0."""
+    (pages,), (free,), (size,) = (
+        db.execute(f"PRAGMA {name}").fetchone()
+        for name in ("page_count", "freelist_count", "page_size")
+    )
+    used = (pages - free) * size
+    return 0.0 if used <= max_bytes else 1.0 - _ROOM * max_bytes / used

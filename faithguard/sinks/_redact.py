@@ -245,32 +245,42 @@ def _changes(old: str, new: str) -> tuple[tuple[int, int, int, int], ...]:
     tail = _common(old[i:][::-1], new[j:][::-1])
     end, new_end = len(old) - tail, len(new) - tail
     while i < end or j < new_end:
-        skip, new_skip = _resumed(old[i:end], new[j:new_end])
-        changes.append((i, i + skip, j, j + new_skip))
-        i, j = i + skip, j + new_skip
-        same = _common(old[i:end], new[j:new_end])
+        start, new_start = i, j
+        i, j = _resumed(old, i, end, new, j, new_end)
+        changes.append((start, i, new_start, j))
+        same = _common(old, new, i, j, min(end - i, new_end - j))
         i, j = i + same, j + same
     return tuple(changes)
 
 
-def _resumed(old: str, new: str) -> tuple[int, int]:
-    """Return how much to skip of each of two texts so that they go on alike, or end."""
-    window = new[:_FARTHEST]
-    for skip in range(min(_FARTHEST, len(old))):
-        anchor = old[skip : skip + _ALIKE]
-        found = window.find(anchor) if len(anchor) == _ALIKE else -1
+def _resumed(old: str, i: int, end: int, new: str, j: int, new_end: int) -> tuple[int, int]:
+    """Return from where on two texts go on alike, with as little left out of both as can be.
+
+    Their ends, if that is nowhere near.
+    """
+    best, least = (end, new_end), 2 * _FARTHEST
+    for place in range(i, min(i + _FARTHEST, end - _ALIKE + 1)):
+        skipped = place - i
+        if skipped >= least:
+            break
+        until = min(j + least - skipped + _ALIKE, j + _FARTHEST, new_end)
+        found = new.find(old[place : place + _ALIKE], j, until)
         if found >= 0:
-            return skip, found
-    return len(old), len(new)
+            best, least = (place, found), skipped + found - j
+    return best
 
 
-def _common(one: str, other: str) -> int:
-    """Return how many characters two texts begin with alike."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
+def _common(one: str, other: str, i: int = 0, j: int = 0, most: int | None = None) -> int:
+    """Return how many characters of two texts are alike, from a place in each, at most so many."""
+    most = min(len(one), len(other)) if most is None else most
+    same, step = 0, 64
+    while same < most:
+        step = min(step, most - same)
+        if one[i + same : i + same + step] == other[j + same : j + same + step]:
+            same += step
+            step *= 2
+        elif step == 1:
+            break
         else:
-            high = middle - 1
-    return low
+            step //= 2
+    return same

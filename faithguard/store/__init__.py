@@ -16,7 +16,6 @@ import math
 import os
 import sqlite3
 import time
-import zlib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
@@ -28,7 +27,7 @@ from faithguard.errors import ConfigError
 from faithguard.store import _reading
 from faithguard.store._link import VARIABLE, Link, StrPath, store_path
 from faithguard.store._values import Bucket, Figures, Filter, Opinion, Pair, Row, Scores
-from faithguard.store._writing import delete, excess_share, insert, oldest
+from faithguard.store._writing import delete, excess_share, insert, oldest, packed, unpacked
 from faithguard.types import Record
 
 __all__ = [
@@ -235,8 +234,9 @@ class Store:
         """
         made = record.exchange.started_at or now
         when = time.time() if made is None else made.timestamp()
+        body = packed(record)  # before others have to wait
         with self._writing() as db:
-            return insert(db, record, when)
+            return insert(db, record, body, when)
 
     def prune(
         self,
@@ -326,4 +326,4 @@ def _number(db: sqlite3.Connection, id: str | int) -> int | None:
 
 def _body(db: sqlite3.Connection, number: int) -> Record:
     (body,) = db.execute("SELECT body FROM bodies WHERE number = ?", (number,)).fetchone()
-    return Record.from_json(zlib.decompress(body).decode("ascii"))
+    return unpacked(body)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from faithguard.types import Record
 
-__all__ = ["delete", "excess_share", "folded", "insert", "oldest"]
+__all__ = ["delete", "excess_share", "folded", "insert", "oldest", "packed", "unpacked"]
 
 _TABLES = ("records", "texts", "claims", "tags", "bodies", "opinions")
 
@@ -32,12 +32,23 @@ def folded(text: str) -> str:
     return unicodedata.normalize("NFKC", text.replace("\0", "")).casefold()
 
 
-def insert(db: sqlite3.Connection, record: Record, time: float) -> int:
+def packed(record: Record) -> bytes:
+    """Return a record as its table holds it: it repeats its exchange, so it packs well."""
+    return zlib.compress(record.to_json().encode("ascii"), 1)
+
+
+def unpacked(body: bytes) -> Record:
+    """Return the record."""
+    return Record.from_json(zlib.decompress(body).decode("ascii"))
+
+
+def insert(db: sqlite3.Connection, record: Record, body: bytes, time: float) -> int:
     """Write a record's rows and return its number.
 
     Args:
         db: In a transaction.
         record: As it is to be kept.
+        body: The record, `packed`.
         time: When it is to count as made, in seconds since 1970.
     """
     exchange, report, decision = record.exchange, record.report, record.decision
@@ -80,7 +91,6 @@ def insert(db: sqlite3.Connection, record: Record, time: float) -> int:
     db.executemany(
         "INSERT INTO tags VALUES (?, ?)", [(number, tag) for tag in dict.fromkeys(exchange.tags)]
     )
-    body = zlib.compress(record.to_json().encode("ascii"), 1)  # it holds its exchange four times
     db.execute("INSERT INTO bodies VALUES (?, ?)", (number, body))
     return number
 

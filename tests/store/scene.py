@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Literal, TypeAlias
 
@@ -88,3 +90,9 @@ def record(
         versions=report.versions,
         timings={} if seconds is None else {"generate": seconds},
     )
+
+
+def padded(one: Record, size: int) -> Record:
+    """Return a record of about `size` bytes more, which nothing makes smaller."""
+    noise = Passage(text=base64.b85encode(os.urandom(size * 4 // 5)).decode("ascii"))
+    return replace(one, exchange=replace(one.exchange, passages=(noise,)))

@@ -17,7 +17,7 @@ import pytest
 from faithguard import ConfigError, FaithguardError, Policy, Record, check
 from faithguard.policy import decide
 from faithguard.store import Filter, Store, store_path
-from tests.store.scene import NOON, RIGHT, WRONG, record
+from tests.store.scene import NOON, RIGHT, WRONG, padded, record
 
 NASTY = (
     "line\nbreak \u2028 \"quote\" 'single' \x00\x1b[2J <script>alert(1)</script> % _ \\ \ud800 🧵"
@@ -343,9 +343,8 @@ def test_old_records_go(store: Store) -> None:
 
 def test_a_store_keeps_to_its_size(store: Store) -> None:
     """The oldest go until there is room, and the file becomes smaller."""
-    one = record(answer=" ".join(os.urandom(8).hex() for _ in range(2_000)))
     for n in range(100):
-        store.add(replace(one, exchange=replace(one.exchange, id=f"r{n}")))
+        store.add(padded(record(f"r{n}"), 20_000))
     store.close()
     before = store.path.stat().st_size
     gone = store.prune(max_bytes=before // 2)

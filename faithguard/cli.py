@@ -498,7 +498,7 @@ def import_command(
 
     with Store(store, read_only=False) as opened:
         added, there = imported(file, opened)
-        _note(f"{added:,} records added to {str(opened.path)!r}, {there:,} were there already")
+        _note(f"{_records(added)} added to {str(opened.path)!r}, {there:,} were there already")
     return 0
 
 
@@ -528,8 +528,12 @@ def prune_command(
     with Store(path, read_only=False) as opened:
         while step := opened.prune(before=before, max_bytes=most):
             gone += step
-    _note(f"{gone:,} records deleted from {str(path)!r}")
+    _note(f"{_records(gone)} deleted from {str(path)!r}")
     return 0
+
+
+def _records(count: int) -> str:
+    return f"{count:,} record{'' if count == 1 else 's'}"
 
 
 # demo

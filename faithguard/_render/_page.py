@@ -27,11 +27,11 @@ _STYLE = """
 :root { color-scheme: light dark; }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 76em; margin: 0 auto; padding: 1em;
   background: Canvas; color: CanvasText; overflow-wrap: anywhere; }
-h1 { font-size: 1.5em; } h2 { font-size: 1.15em; margin: 0 0 .4em; }
+h1 { font-size: 1.5em; } h2 { font-size: 1.15em; margin: 1em 0 .4em; }
 table.plain { border-collapse: collapse; font-size: 14px; }
 table.plain th, table.plain td { text-align: left; vertical-align: top; padding: .25em .8em .25em 0;
-  border-bottom: 1px solid rgba(128, 128, 128, .3); }
-table.plain .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+  border-bottom: 1px solid rgba(128, 128, 128, .3); overflow-wrap: normal; }
+table.plain td:last-child { overflow-wrap: anywhere; }
 article { border-top: 2px solid rgba(128, 128, 128, .5); margin-top: 2em; padding-top: 1em; }
 summary { cursor: pointer; padding: .2em 0; }
 :focus-visible { outline: 2px solid Highlight; outline-offset: 2px; }

@@ -4,7 +4,7 @@
 
 In: records made from word lists and scored by the local cascade, 5 claims and 5 passages of 200
 words each. Out: markdown tables, one for each of `write` (one thread), `writers` (8 processes of
-4 threads, each thread 1,000 records, at once and at rates; stored + dropped = submitted),
+4 threads, each thread `--records`, all at once and then at rates; stored + dropped = submitted),
 `kills` (`kill -9` of 4 processes at random moments), `disk` (a full one, where a small file
 system can be mounted) and `read` (10,000 records). Exit 1 if a record is lost that must not be.
 """
@@ -37,11 +37,8 @@ from tests.bench._common import quantile, table
 from tests.store.writing import named
 
 PROCESSES, THREADS = 8, 4
-RATES = (100, 200, 400, 800)
-"""Records a second, all processes together."""
-
-SECONDS = 5.0
-"""That each rate is held for."""
+SHARES = (0.5, 0.8, 1.5)
+"""Of what the store took of records that came at once: the rates that are tried then."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -139,29 +136,42 @@ def start(path: Path, name: str, *options: object) -> subprocess.Popen[str]:
     """Start a process that writes; see `tests.store.writing`."""
     command = [sys.executable, "-m", "tests.store.writing", str(path), name, *map(str, options)]
     out = subprocess.DEVNULL if "--told" in options else subprocess.PIPE
-    return subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL, text=True)
+    return subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=out, stderr=subprocess.DEVNULL, text=True
+    )
 
 
 def writers(folder: Path, records: int) -> bool:
     """Print what becomes of records that processes submit at once, and at several rates."""
-    rows, held = [], True
-    for rate in (None, *RATES):
-        path = folder / f"{rate}.db"
-        many = records if rate is None else round(rate * SECONDS / PROCESSES / THREADS)
-        paced = () if rate is None else ("--rate", rate / PROCESSES)
+    rows, held, fastest = [], True, 0.0
+    for share in (None, *SHARES):
+        path = folder / f"{share}.db"
+        rate = None if share is None else share * fastest
+        options = ["--threads", THREADS, "--records", records, "--capacity", records, "--wait"]
+        options += [] if rate is None else ["--rate", rate / PROCESSES]
+        processes = [start(path, f"w{number}", *options) for number in range(PROCESSES)]
+        for process in processes:
+            assert process.stdout is not None
+            process.stdout.readline()
         began = time.perf_counter()
-        processes = [
-            start(path, f"w{number}", "--threads", THREADS, "--records", many, *paced)
-            for number in range(PROCESSES)
-        ]
+        for process in processes:
+            assert process.stdin is not None
+            process.stdin.write("go\n")
+            process.stdin.flush()
         results = [json.loads(process.communicate()[0]) for process in processes]
         took = time.perf_counter() - began
         total = {name: sum(result[name] for result in results) for name in results[0]}
-        there = Store(path).count()
+        with Store(path) as store:
+            there = store.count()
+        fastest = fastest or there / took
         held &= there == total["stored"]
         held &= total["stored"] + total["dropped"] + total["lost"] == total["submitted"]
-        rows.append((rate or "at once", *total.values(), there, f"{took:.1f} s", whole(path)))
-    print(f"## {PROCESSES} processes of {THREADS} threads, each with a queue of 1,000 records\n")
+        named_rate = "at once" if rate is None else f"{rate:.0f}"
+        rows.append((named_rate, *total.values(), there, f"{took:.1f} s", whole(path)))
+    print(
+        f"## {PROCESSES} processes of {THREADS} threads, each process with a queue of "
+        f"{records:,}; the store took {fastest:.0f} a second\n"
+    )
     head = ("a second", "submitted", "stored", "dropped", "lost", "in the file", "time", "check")
     table(head, rows)
     return held

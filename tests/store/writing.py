@@ -5,8 +5,7 @@
 In: a store, and a name that its ids begin with. Out: with `--told` the threads write to the sink
 themselves, and the id of a record is appended to that file once it is written: what is in it
 must be in the store, however this process ended. Else they submit to a bounded queue, at `--rate`
-records a second all together, and a line of JSON says what became of them. With `--wait` a line
-is printed when all is ready, and work begins when one is read.
+records a second all together, and a line of JSON says what became of them.
 """
 
 from __future__ import annotations
@@ -67,9 +66,11 @@ def in_threads(threads: int, work: Callable[[int], None]) -> None:
         worker.join()
 
 
-def write_and_tell(path: str, name: str, threads: int, records: int, told: str) -> None:
+def write_and_tell(
+    path: str, name: str, threads: int, records: int, told: str, made: Record | None = None
+) -> None:
     """Write, and say of each record that it is written."""
-    sink, made = SqliteSink(path), template()
+    sink, made = SqliteSink(path), made or template()
     file = os.open(told, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 
     def work(thread: int) -> None:
@@ -81,22 +82,27 @@ def write_and_tell(path: str, name: str, threads: int, records: int, told: str) 
     in_threads(threads, work)
 
 
-def submit(args: argparse.Namespace) -> dict[str, int]:
+def submit(
+    path: str,
+    name: str,
+    threads: int,
+    records: int,
+    *,
+    rate: float | None = None,
+    capacity: int = 1_000,
+    made: Record | None = None,
+) -> dict[str, int]:
     """Submit to a queue, and return what became of it."""
-    threads, rate = args.threads, args.rate
-    sink, made = SqliteSink(args.path), template()
-    outbox = Outbox([sink], capacity=args.capacity)
-    if args.wait:
-        print("ready", flush=True)
-        sys.stdin.readline()
+    sink, one = SqliteSink(path), made or template()
+    outbox = Outbox([sink], capacity=capacity)
     start = time.monotonic()
 
     def work(thread: int) -> None:
-        for number in range(args.records):
+        for number in range(records):
             if rate is not None:
                 due = start + (number * threads + thread) / rate
                 time.sleep(max(0.0, due - time.monotonic()))
-            outbox.submit(partial(named, made, f"{args.name}.{thread}.{number}"))
+            outbox.submit(partial(named, one, f"{name}.{thread}.{number}"))
 
     in_threads(threads, work)
     outbox.queue.wait()
@@ -117,13 +123,11 @@ def main(argv: Sequence[str]) -> None:
     parser.add_argument("--records", type=int, default=1_000)
     parser.add_argument("--rate", type=float)
     parser.add_argument("--told")
-    parser.add_argument("--capacity", type=int, default=1_000)
-    parser.add_argument("--wait", action="store_true")
     args = parser.parse_args(argv)
     if args.told:
         write_and_tell(args.path, args.name, args.threads, args.records, args.told)
     else:
-        print(json.dumps(submit(args)))
+        print(json.dumps(submit(args.path, args.name, args.threads, args.records, rate=args.rate)))
 
 
 if __name__ == "__main__":

@@ -155,33 +155,33 @@ CASES = {
 @pytest.mark.parametrize(
     ("filter", "found"),
     [
-        (Filter(), set(CASES)),
-        (Filter(domain="medical"), {"supported"}),
-        (Filter(level="block"), {"made up", "against"}),
-        (Filter(passed=True), {"supported", "silent"}),
-        (Filter(passed=False), {"made up", "against", "bare"}),
-        (Filter(outcome="abstained"), {"silent"}),
-        (Filter(action="deliver"), {"supported"}),
-        (Filter(label="contradicted"), {"against"}),
-        (Filter(label="supported"), {"supported", "against"}),
-        (Filter(cause="generation"), {"against"}),
-        (Filter(tag="v1"), {"supported", "made up"}),
-        (Filter(tag="v2", passed=True), set()),
-        (Filter(since=NOON + timedelta(minutes=20)), {"against", "silent", "bare"}),
-        (Filter(until=NOON + timedelta(minutes=20)), {"supported", "made up"}),
-        (Filter(text="FERRY TO"), {"supported", "against", "bare"}),
-        (Filter(text="sonntag"), {"bare"}),
-        (Filter(text="know", passed=True), {"silent"}),
+        (Filter(), [*CASES]),
+        (Filter(domain="medical"), ["supported"]),
+        (Filter(level="block"), ["made up", "against"]),
+        (Filter(passed=True), ["supported", "silent"]),
+        (Filter(passed=False), ["made up", "against", "bare"]),
+        (Filter(outcome="abstained"), ["silent"]),
+        (Filter(action="deliver"), ["supported"]),
+        (Filter(label="contradicted"), ["against"]),
+        (Filter(label="supported"), ["supported", "against"]),
+        (Filter(cause="generation"), ["against"]),
+        (Filter(tag="v1"), ["supported", "made up"]),
+        (Filter(tag="v2", passed=True), []),
+        (Filter(since=NOON + timedelta(minutes=20)), ["against", "silent", "bare"]),
+        (Filter(until=NOON + timedelta(minutes=20)), ["supported", "made up"]),
+        (Filter(text="FERRY TO"), ["supported", "against", "bare"]),
+        (Filter(text="sonntag"), ["bare"]),
+        (Filter(text="know", passed=True), ["silent"]),
     ],
     ids=str,
 )
-def test_a_filter_finds(store: Store, filter: Filter, found: set[str]) -> None:
+def test_a_filter_finds(store: Store, filter: Filter, found: list[str]) -> None:
     """What it names, and the same in page, count and records."""
     read = filled(store, *CASES.values())
 
-    assert {row.id for row in read.page(filter)} == found
+    assert {row.id for row in read.page(filter)} == set(found)
     assert read.count(filter) == len(found) == read.tally(filter).answers
-    assert {one.exchange.id for one in read.records(filter)} == found
+    assert {one.exchange.id for one in read.records(filter)} == set(found)
 
 
 TEXTS = [

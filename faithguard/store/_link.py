@@ -5,6 +5,7 @@ In: the path. Out: a connection, to one thread at a time; and errors in our own 
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sqlite3
 import sys
@@ -18,6 +19,11 @@ from typing import TypeAlias
 from faithguard._fork import reset_in_child
 from faithguard.errors import ConfigError, FaithguardError
 from faithguard.store._schema import migrate, versions
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 __all__ = ["VARIABLE", "Link", "StrPath", "store_path"]
 
@@ -74,7 +80,6 @@ class Link:
         self._lock = threading.RLock()
         self._db: sqlite3.Connection | None = None
         self._file: tuple[int, int] | None = None
-        self._inherited: list[sqlite3.Connection] = []
         if path.is_dir():
             raise ConfigError(f"the store {str(path)!r} is a folder: name a file in it")
         if read_only and not path.exists():
@@ -126,8 +131,6 @@ class Link:
         """Turn what SQLite raises, which holds no text, into an error that names the file."""
         try:
             yield
-        except ConfigError as error:
-            raise ConfigError(f"the store {str(self.path)!r} cannot be {what}: {error}") from None
         except (sqlite3.Error, OSError) as error:
             reason = getattr(error, "strerror", None) or error
             raise FaithguardError(
@@ -137,7 +140,7 @@ class Link:
     def _connected(self) -> sqlite3.Connection:
         """Return the connection; another file in its place is opened anew."""
         if self._db is not None and _identity(self.path) != self._file:
-            self._db.close()
+            _abandon(self._db)
             self._db = None
         if self._db is None:
             if not self.read_only:
@@ -154,6 +157,9 @@ class Link:
                 Link(self.path, read_only=False).close_after_opening()
             elif not self.read_only:
                 _prepare(db)
+        except ConfigError as error:
+            db.close()
+            raise ConfigError(f"the store {str(self.path)!r} cannot be used: {error}") from None
         except BaseException:
             db.close()
             raise
@@ -173,10 +179,10 @@ class Link:
                 self._db = None
 
     def after_fork(self) -> None:
-        """Open another connection in a child; one that was begun elsewhere must not even end."""
+        """Open another connection in a child."""
         self._lock = threading.RLock()
         if self._db is not None:
-            self._inherited.append(self._db)
+            _abandon(self._db)
             self._db = None
 
 
@@ -187,7 +193,36 @@ def _make_folder(folder: Path) -> None:
 
 def _make(path: Path) -> None:
     """Make an empty file that only its owner may read; SQLite's own files follow its mode."""
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    if path.exists():
+        return
+    with _alone(path.parent):
+        if not path.exists():
+            for end in ("-wal", "-shm"):  # of a file that was deleted: SQLite would believe them
+                Path(f"{path}{end}").unlink(missing_ok=True)
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+
+
+@contextmanager
+def _alone(folder: Path) -> Generator[None]:
+    """Let one process at a time make files in a folder."""
+    if fcntl is None:  # Windows deletes no file that is open
+        yield
+        return
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX)  # until it is closed
+        yield
+    finally:
+        os.close(opened)
+
+
+def _abandon(db: sqlite3.Connection) -> None:
+    """Never close a connection, not even at exit.
+
+    It is of a parent process, or of a file that is no longer there: closing it would delete
+    SQLite's journal beside the path, which may be another's by now, with what is in it.
+    """
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(db))
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -5,7 +5,6 @@ In: the path. Out: a connection, to one thread at a time; and errors in our own 
 
 from __future__ import annotations
 
-import ctypes
 import os
 import sqlite3
 import sys
@@ -80,6 +79,7 @@ class Link:
         self._lock = threading.RLock()
         self._db: sqlite3.Connection | None = None
         self._file: tuple[int, int] | None = None
+        self._inherited: list[sqlite3.Connection] = []
         if path.is_dir():
             raise ConfigError(f"the store {str(path)!r} is a folder: name a file in it")
         if read_only and not path.exists():
@@ -140,7 +140,7 @@ class Link:
     def _connected(self) -> sqlite3.Connection:
         """Return the connection; another file in its place is opened anew."""
         if self._db is not None and _identity(self.path) != self._file:
-            _abandon(self._db)
+            self._db.close()
             self._db = None
         if self._db is None:
             if not self.read_only:
@@ -179,10 +179,10 @@ class Link:
                 self._db = None
 
     def after_fork(self) -> None:
-        """Open another connection in a child."""
+        """Open another connection in a child; the parent's is not the child's to close."""
         self._lock = threading.RLock()
         if self._db is not None:
-            _abandon(self._db)
+            self._inherited.append(self._db)
             self._db = None
 
 
@@ -214,15 +214,6 @@ def _alone(folder: Path) -> Generator[None]:
         yield
     finally:
         os.close(opened)
-
-
-def _abandon(db: sqlite3.Connection) -> None:
-    """Never close a connection, not even at exit.
-
-    It is of a parent process, or of a file that is no longer there: closing it would delete
-    SQLite's journal beside the path, which may be another's by now, with what is in it.
-    """
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(db))
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -450,28 +451,76 @@ def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
     assert Store(tmp_path / "new.db").count() == 0
 
 
+class Elsewhere:
+    """A store that another process writes to."""
+
+    def __init__(self, path: Path) -> None:
+        code = (
+            "import sys; from faithguard.store import Store; from tests.store.scene import record\n"
+            "store = Store(sys.argv[1], read_only=False)\n"
+            "for line in sys.stdin: store.add(record(line.strip())); print('done', flush=True)"
+        )
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", code, str(path)],
+            cwd=Path(__file__).parents[2],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def add(self, id: str) -> None:
+        """Add a record there, and wait until it is."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{id}\n")
+        self._process.stdin.flush()
+        assert self._process.stdout.readline() == "done\n"
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.communicate()
+        assert self._process.returncode == 0
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows deletes no file that is open")
 @pytest.mark.parametrize("all_files", [True, False], ids=["all files", "the main file"])
 def test_whoever_deletes_the_file_begins_anew(store: Store, all_files: bool) -> None:
     """Without ending what writes and reads, and what is written then is not lost either."""
     read = filled(store, record("a"))
-    other = Store(store.path, read_only=False)
-    other.add(record("b"))
+    other = Elsewhere(store.path)
+    other.add("b")
     for path in list(store.path.parent.iterdir()):
         if all_files or path == store.path:
             path.unlink()
     store.add(record("c"))
-    other.add(record("d"))
+    other.add("d")
     store.add(record("e"))
+    other.close()
 
-    for each in (store, other, read, Store(store.path)):
+    for each in (store, read, Store(store.path)):
         assert [row.id for row in each.newer_than(None)] == ["c", "d", "e"]
-    for each in (store, other, read):
+    for each in (store, read):
         each.close()
     assert Store(store.path).count() == 3
     with sqlite3.connect(store.path) as db:
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     db.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows deletes no file that is open")
+def test_a_writer_that_notices_late_takes_nothing_from_the_new_file(store: Store) -> None:
+    """What it lets go of is not the journal of those who began anew before it."""
+    store.add(record("gone"))
+    for path in list(store.path.parent.iterdir()):
+        path.unlink()
+    new = Store(store.path, read_only=False)
+    new.add(record("a"))
+    store.add(record("b"))
+    new.add(record("c"))
+    store.close()
+    new.close()
+
+    assert [row.id for row in Store(store.path).newer_than(None)] == ["a", "b", "c"]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")

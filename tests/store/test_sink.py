@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 from faithguard import ConfigError, FaithguardError, SqliteSink
+from faithguard.sinks import JsonlSink
 from faithguard.store import Filter, Store
 from faithguard.testing import check_sink, example_record
 from faithguard.watch import Outbox, Watch
@@ -50,6 +51,21 @@ def test_no_file_is_made_before_the_first_record(tmp_path: Path) -> None:
     SqliteSink(tmp_path / "records.db")
 
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("sink", [SqliteSink, JsonlSink])
+def test_a_program_may_change_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sink: type[SqliteSink] | type[JsonlSink]
+) -> None:
+    """Records go where they were told to go."""
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    here = sink("records")
+    here.write(record())
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    here.write(record())
+
+    assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
 @pytest.mark.parametrize(

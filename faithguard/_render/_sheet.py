@@ -14,7 +14,18 @@ from faithguard.errors import ConfigError
 if TYPE_CHECKING:
     from faithguard.types import Cause, Claim, Decision, Evidence, Exchange, Label, Outcome, Report
 
-__all__ = ["LOOKS", "Look", "Piece", "Row", "Sheet", "escaped", "sheet_of", "visible"]
+__all__ = [
+    "CAUSES",
+    "LOOKS",
+    "OUTCOMES",
+    "Look",
+    "Piece",
+    "Row",
+    "Sheet",
+    "escaped",
+    "sheet_of",
+    "visible",
+]
 
 # Characters shown of one text.
 _ANSWER = 6_000
@@ -53,7 +64,7 @@ LOOKS: dict[Label, Look] = {
     "not_checked": Look("–", "-", "not checked", "dim", "139,141,152"),
 }
 
-_OUTCOMES: dict[Outcome, str] = {
+OUTCOMES: dict[Outcome, str] = {
     "scored": "scored",
     "abstained": "abstained: the answer says that it does not know",
     "no_claims": "no claims: the answer states nothing that can be checked",
@@ -62,7 +73,7 @@ _OUTCOMES: dict[Outcome, str] = {
     "failed": "failed: no verdict could be had",
 }
 
-_CAUSES: dict[Cause, str] = {
+CAUSES: dict[Cause, str] = {
     "generation": "generation (the model went against or beyond what it saw)",
     "truncation": "truncation (a passage that says so never reached the prompt)",
     "retrieval": "retrieval (nothing that was retrieved is about it)",
@@ -167,7 +178,7 @@ def sheet_of(report: Report, given: Decision | None = None) -> Sheet:
     answer = report.exchange.answer
     end = len(answer) if len(answer) <= _ANSWER + _SLACK else _ANSWER
     return Sheet(
-        outcome=_OUTCOMES[report.outcome],
+        outcome=OUTCOMES[report.outcome],
         counts=_counts(report, decision),
         level="" if decision is None else _level(decision),
         look=_LEVELS[level] if level else _NO_LEVEL,
@@ -286,7 +297,7 @@ def _row(number: int, claim: Claim, exchange: Exchange) -> Row:
         verdict=LOOKS[claim.label].word + kind,
         claim=_line(claim.text, _CLAIM),
         reason=_line(claim.reason, _REASON),
-        cause="" if claim.cause is None else f"cause: {_CAUSES[claim.cause]}",
+        cause="" if claim.cause is None else f"cause: {CAUSES[claim.cause]}",
         evidence=tuple(evidence),
     )
 

@@ -1,4 +1,4 @@
-"""The command line: check an answer, score a file of them, run a demo, or train the local model.
+"""The command line: check an answer, score a file of them, show what was recorded, train a model.
 
 In: files and options. Out: a report on stdout, errors on stderr, and an exit code that a
 script can act on: 0 the answer passed, 1 it did not, 2 bad input or a failure.
@@ -412,6 +412,38 @@ def _demo(framework: str) -> EntryPoint:
         known = ", ".join(sorted(found)) or "none; reinstall faithguard"
         raise ConfigError(f"no demo for the framework {framework!r}; known: {known}")
     return found[framework]
+
+
+# ui
+
+
+@app.command()
+@_orderly
+def ui(
+    store: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="The records; FAITHGUARD_STORE or your own store if not given."
+        ),
+    ] = None,
+    port: Annotated[
+        int, typer.Option(metavar="N", help="Where to listen on 127.0.0.1; 0 takes a free one.")
+    ] = 0,
+    label: Annotated[
+        bool, typer.Option("--label", help="Let the page write what you say of verdicts.")
+    ] = False,
+) -> int:
+    """Show recorded answers on a page of this machine, until Ctrl-C."""
+    from faithguard.ui import Server
+
+    with Server(store, port=port, label=label) as server:
+        _note(f"showing {str(server.store.path)!r} until Ctrl-C; the address is a key to it:")
+        _print(f"{server.url}\n")
+        try:
+            server.wait()
+        except KeyboardInterrupt:
+            _note("the page is closed")
+    return 0
 
 
 # train

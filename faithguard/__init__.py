@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from faithguard.guard import acheck, check
     from faithguard.policy import Policy
     from faithguard.scorer import Scorer
+    from faithguard.sinks import SqliteSink
     from faithguard.types import (
         Claim,
         Decision,
@@ -58,6 +59,7 @@ __all__ = [
     "Record",
     "Report",
     "Scorer",
+    "SqliteSink",
     "UnfaithfulAnswerError",
     "Verdict",
     "VerdictCache",
@@ -83,6 +85,7 @@ _HOMES = {
     "guard": ["acheck", "check"],
     "policy": ["Policy"],
     "scorer": ["Scorer"],
+    "sinks": ["SqliteSink"],
     "types": [
         "Claim",
         "Decision",

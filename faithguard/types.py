@@ -458,6 +458,16 @@ class Record:
         """
         return from_json(cls, text)
 
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from faithguard._render import record_terminal
+
+        yield from record_terminal(self)
+
+    def _repr_html_(self) -> str:
+        from faithguard._render import record_html
+
+        return record_html(self)
+
     def __repr__(self) -> str:
         return (
             f"Record(id={self.exchange.id!r}, action={self.decision.action!r}, "

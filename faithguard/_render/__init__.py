@@ -1,16 +1,18 @@
-"""Show a report to a person.
+"""Show a report or a record to a person.
 
-    Report -> _sheet (what is shown, in words) -> _terminal | _html
+    Report -> _sheet  (what is shown, in words) -> _terminal | _html
+    Record -> _record (and what was asked, found and done)   | _page, a file for a browser
 
-In: a Report. Out: rich renderables for a terminal, or an HTML fragment for a notebook.
+In: a Report or a Record. Out: rich renderables for a terminal, an HTML fragment for a notebook,
+or a whole page.
 
 Answers, passages and what judges say are hostile text. They are shown, never interpreted:
 no markup, no tag, no terminal sequence and no invisible character in them has an effect, and
 none of them, however long, takes more than its place.
 """
 
-from faithguard._render._html import html
+from faithguard._render._html import html, record_html
 from faithguard._render._sheet import visible
-from faithguard._render._terminal import terminal, text
+from faithguard._render._terminal import record_terminal, terminal, text
 
-__all__ = ["html", "terminal", "text", "visible"]
+__all__ = ["html", "record_html", "record_terminal", "terminal", "text", "visible"]

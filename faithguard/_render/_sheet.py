@@ -23,6 +23,7 @@ __all__ = [
     "Row",
     "Sheet",
     "escaped",
+    "line",
     "sheet_of",
     "visible",
 ]
@@ -113,7 +114,7 @@ def _cut(text: str, limit: int) -> str:
     return f"{text[:limit]}… {len(text) - limit:,} more characters"
 
 
-def _line(text: str, limit: int) -> str:
+def line(text: str, limit: int) -> str:
     """Return `text` on one line, cut and safe to show."""
     return " ".join(visible(_cut(text, limit)).split())
 
@@ -200,7 +201,7 @@ def _decision(report: Report) -> tuple[Decision | None, str]:
     try:
         return report.decide(), ""
     except ConfigError as error:
-        return None, f"no decision: {_line(str(error), _REASON)}"
+        return None, f"no decision: {line(str(error), _REASON)}"
     except Exception:
         return None, ""
 
@@ -230,14 +231,14 @@ def _number(score: float, marks: tuple[float, ...]) -> str:
 
 
 def _level(decision: Decision) -> str:
-    domain = _line(decision.domain, _SOURCE)
+    domain = line(decision.domain, _SOURCE)
     if decision.level is None:
         return f"{'passes' if decision.passed else 'does not pass'} for {domain}"
     return f"{decision.level} for {domain} (safe from {decision.safe:g})"
 
 
 def _verdict(decision: Decision) -> str:
-    return f"{'passed' if decision.passed else 'not passed'}: {_line(decision.reason, _ANSWER)}"
+    return f"{'passed' if decision.passed else 'not passed'}: {line(decision.reason, _ANSWER)}"
 
 
 def _notes(report: Report, trouble: str) -> Iterator[str]:
@@ -249,7 +250,7 @@ def _notes(report: Report, trouble: str) -> Iterator[str]:
         whole = failure.claim is None
         yield (
             f"{'stage' if whole else 'verdict'} missing ({failure.kind}, "
-            f"{_line(failure.stage, _SOURCE)}): {_line(failure.message, _REASON)}"
+            f"{line(failure.stage, _SOURCE)}): {line(failure.message, _REASON)}"
         )
     if len(report.failures) > _FAILURES:
         yield f"… {len(report.failures) - _FAILURES:,} more failures"
@@ -286,8 +287,7 @@ def _pieces(answer: str, claims: list[tuple[int, Claim]]) -> Iterator[Piece]:
 def _row(number: int, claim: Claim, exchange: Exchange) -> Row:
     kind = "" if claim.kind == "fact" else f" ({claim.kind})"
     evidence = [
-        (_line(piece.quote, _QUOTE), _where(piece, exchange))
-        for piece in claim.evidence[:_EVIDENCE]
+        (line(piece.quote, _QUOTE), _where(piece, exchange)) for piece in claim.evidence[:_EVIDENCE]
     ]
     if len(claim.evidence) > _EVIDENCE:
         evidence.append(("", f"… {len(claim.evidence) - _EVIDENCE:,} more"))
@@ -295,8 +295,8 @@ def _row(number: int, claim: Claim, exchange: Exchange) -> Row:
         number=number,
         label=claim.label,
         verdict=LOOKS[claim.label].word + kind,
-        claim=_line(claim.text, _CLAIM),
-        reason=_line(claim.reason, _REASON),
+        claim=line(claim.text, _CLAIM),
+        reason=line(claim.reason, _REASON),
         cause="" if claim.cause is None else f"cause: {CAUSES[claim.cause]}",
         evidence=tuple(evidence),
     )
@@ -308,7 +308,7 @@ def _where(evidence: Evidence, exchange: Exchange) -> str:
         return f"{place}, which is not in the context"
     passage = exchange.passages[evidence.passage]
     if passage.source:
-        place += f", {_line(passage.source, _SOURCE)}"
+        place += f", {line(passage.source, _SOURCE)}"
     if not evidence.stands_in(exchange):
         place += "; the quote does not stand there"
     return place if passage.seen else f"{place}; never reached the prompt"
@@ -316,9 +316,7 @@ def _where(evidence: Evidence, exchange: Exchange) -> str:
 
 def _made_by(report: Report) -> str:
     usage = report.usage
-    parts = [
-        f"{_line(stage, 40)} {_line(name, _SOURCE)}" for stage, name in report.versions.items()
-    ]
+    parts = [f"{line(stage, 40)} {line(name, _SOURCE)}" for stage, name in report.versions.items()]
     parts.append(f"{usage.calls:,} model call{'' if usage.calls == 1 else 's'}")
     if usage.cached:
         parts.append(f"{usage.cached:,} verdicts from the cache")

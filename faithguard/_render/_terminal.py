@@ -1,4 +1,4 @@
-"""Report -> rich renderables, laid out for the width and the encoding of the terminal."""
+"""Report or record -> rich renderables, laid out for the width and the encoding of the terminal."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from collections.abc import Callable, Iterator
 from io import StringIO
 from typing import TYPE_CHECKING
 
+from faithguard._render._record import RecordSheet, record_sheet
 from faithguard._render._sheet import LOOKS, Sheet, escaped, sheet_of
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
     from rich.text import Text
 
-    from faithguard.types import Decision, Label, Report
+    from faithguard.types import Decision, Label, Record, Report
 
-__all__ = ["terminal", "text"]
+__all__ = ["record_terminal", "terminal", "text"]
 
 _WIDE = 96  # columns from which a table can be read
 _WIDEST = 120
@@ -42,6 +43,11 @@ def terminal(report: Report, decision: Decision | None = None) -> Iterator[Rende
     words; without one the domain of the exchange grades.
     """
     yield _Page(sheet_of(report, decision))
+
+
+def record_terminal(record: Record) -> Iterator[RenderableType]:
+    """Yield what rich prints of a record: what was asked, answered, done and found."""
+    yield _RecordPage(record_sheet(record))
 
 
 def text(report: Report, *, width: int = 100) -> str:
@@ -188,3 +194,39 @@ def _cited(quote: str, place: str, fit: Callable[[str], str]) -> Text:
     if quote:
         text.append(fit(f"“{quote}” "))
     return text.append(fit(f"({place})" if quote else place), style="dim")
+
+
+class _RecordPage:
+    """A record, laid out as its report is."""
+
+    def __init__(self, sheet: RecordSheet) -> None:
+        self.sheet = sheet
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from rich.text import Text
+
+        fit = _fitted(options.encoding)
+        sheet = self.sheet
+        if sheet.question:
+            yield Text(fit(sheet.question), style="bold", overflow="fold")
+        yield Text(fit(" · ".join(sheet.about)), style="dim", overflow="fold")
+        yield Text()
+        yield _Page(sheet.report)
+        for title, lines in self._lists():
+            yield Text()
+            yield Text(title, style="bold")
+            for line in lines:
+                yield Text(fit(f"  {line}"), overflow="fold")
+
+    def _lists(self) -> Iterator[tuple[str, list[str]]]:
+        sheet = self.sheet
+        if sheet.earlier:
+            yield (
+                "earlier attempts",
+                [f"{n}. {a.outcome}, {a.counts}" for n, a in enumerate(sheet.earlier, start=1)],
+            )
+        if sheet.repairs:
+            yield "repairs", [f"“{before}” -> “{after}”" for before, after in sheet.repairs]
+        if sheet.passages:
+            lines = [passage.title for passage in sheet.passages]
+            yield "context", [*lines, sheet.left_out] if sheet.left_out else lines

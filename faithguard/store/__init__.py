@@ -13,9 +13,9 @@ arrival. All of it is blocking and may be called from any thread.
 from __future__ import annotations
 
 import math
+import os
 import sqlite3
 import time
-import zlib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
@@ -25,9 +25,9 @@ from typing import Literal
 
 from faithguard.errors import ConfigError
 from faithguard.store import _reading
-from faithguard.store._link import Link, StrPath, store_path
+from faithguard.store._link import VARIABLE, Link, StrPath, store_path
 from faithguard.store._values import Bucket, Figures, Filter, Opinion, Pair, Row, Scores
-from faithguard.store._writing import delete, excess_share, insert, oldest
+from faithguard.store._writing import delete, excess_share, insert, oldest, packed, unpacked
 from faithguard.types import Record
 
 __all__ = [
@@ -63,7 +63,7 @@ class Store:
     def __init__(self, path: StrPath | None = None, *, read_only: bool = True) -> None:
         self.path: Path = store_path(path)
         self.read_only = read_only
-        usual = path is None and self.path == store_path(environ={})
+        usual = path is None and not os.environ.get(VARIABLE, "").strip()
         self._link = Link(self.path, read_only=read_only, make_folder=usual and not read_only)
         if read_only:
             with self._link.reading():  # what cannot be read is told at once
@@ -99,7 +99,7 @@ class Store:
         Raises:
             ConfigError: If a value cannot be used.
         """
-        sql, values = self._where(filter)
+        sql, values = _reading.where(filter)
         if before is not None:
             sql, values = f"({sql}) AND (time, number) < (?, ?)", (*values, *_parsed(before))
         with self._link.reading() as db:
@@ -119,7 +119,7 @@ class Store:
         Raises:
             ConfigError: If a value cannot be used.
         """
-        sql, values = self._where(filter)
+        sql, values = _reading.where(filter)
         number = 0 if cursor is None else _parsed(cursor)[1]
         with self._link.reading() as db:
             condition = f"({sql}) AND records.number > ?", (*values, number)
@@ -133,7 +133,7 @@ class Store:
 
     def count(self, filter: Filter | None = None) -> int:
         """Return how many records there are."""
-        condition = self._where(filter)
+        condition = _reading.where(filter)
         with self._link.reading() as db:
             return _reading.count(db, condition)
 
@@ -150,7 +150,7 @@ class Store:
     def records(self, filter: Filter | None = None) -> Iterator[Record]:
         """Yield the records, in the order in which they arrived, those that come meanwhile too."""
         number = 0
-        sql, values = self._where(filter)
+        sql, values = _reading.where(filter)
         while True:
             with self._link.reading() as db:
                 numbers = db.execute(
@@ -173,13 +173,13 @@ class Store:
             filter: Which; None for all.
             by: How long a bucket is. Days and hours without an answer are left out.
         """
-        condition = self._where(filter)
+        condition = _reading.where(filter)
         with self._link.reading() as db:
             return _reading.series(db, condition, by)
 
     def tally(self, filter: Filter | None = None) -> Figures:
         """Return counts over the records: claims, causes, levels by domain, latency."""
-        condition = self._where(filter)
+        condition = _reading.where(filter)
         with self._link.reading() as db:
             return _reading.figures(db, condition)
 
@@ -189,7 +189,7 @@ class Store:
         What else a domain asks, such as that no claim is contradicted, is taken from the policy
         that its name has here and now.
         """
-        condition = self._where(filter)
+        condition = _reading.where(filter)
         with self._link.reading() as db:
             return _reading.scores(db, condition)
 
@@ -202,7 +202,7 @@ class Store:
                 are the same if they differ in case and spaces only.
             limit: How many at most, from 1.
         """
-        one, other = self._where(a), self._where(b)
+        one, other = _reading.where(a), _reading.where(b)
         with self._link.reading() as db:
             return _reading.pairs(db, one, other, limit=_checked(limit))
 
@@ -234,8 +234,9 @@ class Store:
         """
         made = record.exchange.started_at or now
         when = time.time() if made is None else made.timestamp()
+        body = packed(record)  # before others have to wait
         with self._writing() as db:
-            return insert(db, record, when, search=self._link.search)
+            return insert(db, record, body, when)
 
     def prune(
         self,
@@ -261,10 +262,10 @@ class Store:
             if max_bytes is not None and (excess := excess_share(db, max_bytes)):
                 many = math.ceil(excess * _reading.count(db, ("1", ())))
                 numbers = list({*numbers, *oldest(db, min(most, many))})
-            delete(db, numbers, search=self._link.search)
+            delete(db, numbers)
         if numbers:
             with self._link.plain() as db:
-                db.execute("PRAGMA incremental_vacuum").fetchall()
+                db.executescript("PRAGMA incremental_vacuum")  # `execute` would free one page
         return len(numbers)
 
     def label(self, id: str | int, claim: int, agree: bool, note: str = "") -> None:
@@ -299,10 +300,6 @@ class Store:
             )
         return self._link.writing()
 
-    def _where(self, filter: Filter | None) -> _reading.Where:
-        with self._link.plain():  # what the file can do is known once it is open
-            return _reading.where(filter, search=self._link.search)
-
 
 def _checked(limit: int) -> int:
     if limit < 1:
@@ -329,4 +326,4 @@ def _number(db: sqlite3.Connection, id: str | int) -> int | None:
 
 def _body(db: sqlite3.Connection, number: int) -> Record:
     (body,) = db.execute("SELECT body FROM bodies WHERE number = ?", (number,)).fetchone()
-    return Record.from_json(zlib.decompress(body).decode("ascii"))
+    return unpacked(body)

@@ -17,16 +17,16 @@ from typing import TypeAlias
 
 from faithguard._fork import reset_in_child
 from faithguard.errors import ConfigError, FaithguardError
-from faithguard.store._schema import has_search, migrate, versions
+from faithguard.store._schema import migrate, versions
 
-__all__ = ["Link", "StrPath", "store_path"]
+__all__ = ["VARIABLE", "Link", "StrPath", "store_path"]
 
 StrPath: TypeAlias = str | os.PathLike[str]
 
 _PATIENCE = 30.0
 """Seconds to wait for other processes that write."""
 
-_VARIABLE = "FAITHGUARD_STORE"
+VARIABLE = "FAITHGUARD_STORE"
 _FILE = "records.db"
 
 
@@ -42,7 +42,7 @@ def store_path(path: StrPath | None = None, *, environ: Mapping[str, str] | None
         environ: Variables to read instead of `os.environ`.
     """
     variables = os.environ if environ is None else environ
-    named = path or variables.get(_VARIABLE, "").strip()
+    named = path or variables.get(VARIABLE, "").strip()
     if named:
         return Path(named).expanduser()
     return _data_folder(variables) / "faithguard" / _FILE
@@ -71,7 +71,6 @@ class Link:
     def __init__(self, path: Path, *, read_only: bool, make_folder: bool = False) -> None:
         self.path = path
         self.read_only = read_only
-        self.search = False  # whether texts can be looked up in an index
         self._lock = threading.RLock()
         self._db: sqlite3.Connection | None = None
         self._file: tuple[int, int] | None = None
@@ -80,7 +79,7 @@ class Link:
             raise ConfigError(f"the store {str(path)!r} is a folder: name a file in it")
         if read_only and not path.exists():
             raise ConfigError(
-                f"there is no store {str(path)!r}: set {_VARIABLE} or pass "
+                f"there is no store {str(path)!r}: set {VARIABLE} or pass "
                 "sinks=[SqliteSink()] where your answers are made, or name another file"
             )
         if make_folder:
@@ -155,7 +154,6 @@ class Link:
                 Link(self.path, read_only=False).close_after_opening()
             elif not self.read_only:
                 _prepare(db)
-            self.search = has_search(db, make=not self.read_only)
         except BaseException:
             db.close()
             raise

@@ -12,17 +12,13 @@ from typing import Any, Literal
 from faithguard.errors import ConfigError
 from faithguard.policy import Policy
 from faithguard.store._values import Bucket, Figures, Filter, Pair, Row, Scores
+from faithguard.store._writing import folded
 
 __all__ = ["Where", "count", "figures", "pairs", "rows", "scores", "series", "where"]
 
-_SNIPPET = 240
-_SHORTEST = 3
-"""Characters that the index can look up; fewer are looked for in each text."""
-
 _COLUMNS = (
     "number, id, time, domain, outcome, level, passed, action, score, low, high, supported, total, "
-    f"attempts, repairs, calls, latency, cost, substr(question, 1, {_SNIPPET}), "
-    f"substr(answer, 1, {_SNIPPET})"
+    "attempts, repairs, calls, latency, cost, question, answer"
 )
 _STATING = "outcome NOT IN ('abstained', 'no_claims')"
 _QUANTILES = {"p50": 0.50, "p90": 0.90, "p95": 0.95, "p99": 0.99, "max": 1.0}
@@ -31,13 +27,8 @@ Where = tuple[str, tuple[Any, ...]]
 """A condition on `records`, and what stands for its question marks."""
 
 
-def where(filter: Filter | None, *, search: bool) -> Where:
-    """Return the condition of a filter.
-
-    Args:
-        filter: None for all records.
-        search: Whether there is an index of texts.
-    """
+def where(filter: Filter | None) -> Where:
+    """Return the condition of a filter, None for all records."""
     parts: list[str] = []
     values: list[Any] = []
 
@@ -61,25 +52,9 @@ def where(filter: Filter | None, *, search: bool) -> Where:
     if filter.tag is not None:
         add("records.number IN (SELECT number FROM tags WHERE tag = ?)", filter.tag)
     if filter.text:
-        add(*_containing(filter.text, search=search))
+        found = "SELECT number FROM texts WHERE instr(folded, ?)"
+        add(f"records.number IN ({found})", folded(filter.text))
     return " AND ".join(parts) or "1", tuple(values)
-
-
-def _containing(text: str, *, search: bool) -> tuple[str, ...]:
-    text = text.replace("\0", "")
-    pattern = "%" + text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
-    looked = "(question LIKE ? ESCAPE '\\' OR answer LIKE ? ESCAPE '\\')"
-    each = f"records.number IN (SELECT number FROM texts WHERE {looked})"
-    if not search or len(text) < _SHORTEST:
-        return each, pattern, pattern
-    phrase = '"' + text.replace('"', '""') + '"'
-    return (
-        "(records.number IN (SELECT rowid FROM search WHERE search MATCH ?) "
-        f"OR NOT records.indexed AND {each})",
-        phrase,
-        pattern,
-        pattern,
-    )
 
 
 def count(db: sqlite3.Connection, condition: Where) -> int:
@@ -92,12 +67,8 @@ def count(db: sqlite3.Connection, condition: Where) -> int:
 def rows(db: sqlite3.Connection, condition: Where, *, order: str, limit: int) -> tuple[Row, ...]:
     """Return the rows of a condition in an order, such as "time DESC, number DESC"."""
     sql, values = condition
-    # The order and the limit first: texts are fetched for what is shown only.
-    chosen = f"SELECT number FROM records WHERE {sql} ORDER BY {order} LIMIT ?"
     found = db.execute(
-        f"SELECT {_COLUMNS} FROM records JOIN texts USING (number) "
-        f"WHERE number IN ({chosen}) ORDER BY {order}",
-        (*values, limit),
+        f"SELECT {_COLUMNS} FROM records WHERE {sql} ORDER BY {order} LIMIT ?", (*values, limit)
     ).fetchall()
     numbers = [row[0] for row in found]
     labels, causes = _claims_of(db, numbers)

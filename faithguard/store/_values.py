@@ -30,7 +30,7 @@ class Filter:
     cause: Cause | None = None
     """One of the unsupported claims has it."""
     text: str | None = None
-    """Stands in the question or the answer, in whatever case."""
+    """Stands in the question or the answer as it is, in whatever case."""
     since: datetime | None = None
     """The first moment; without a time zone it is the machine's own."""
     until: datetime | None = None

@@ -75,7 +75,7 @@ export function stacked(caption, rows) {
         "tr",
         null,
         h("td"),
-        h("td"),
+        h("td", { class: "bar" }),
         LEVELS.map((level) =>
           h("th", { scope: "col", class: `v-${level}` }, h("i", { "aria-hidden": "true" }, SHAPES[level]), level === "none" ? "no score" : level),
         ),

@@ -65,6 +65,9 @@ export function seconds(value) {
   return value < 120 ? `${value.toFixed(2)} s` : `${(value / 60).toFixed(1)} min`;
 }
 
+export const money = (dollars) =>
+  `$${dollars && dollars < 0.01 ? dollars.toPrecision(2) : dollars.toFixed(2)}`;
+
 const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
 const year = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
 const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });

@@ -1,11 +1,12 @@
 // A record -> the answer with its claims, the evidence of the one that is chosen, and how it went.
 
 import {
-  announce, ask, count, counted, h, labelled, levelled, percent, seconds, tell, timeOf, unseen,
+  announce, ask, count, counted, h, labelled, levelled, money, percent, seconds, tell, timeOf, unseen,
   words,
 } from "./dom.js";
 import { neighbours } from "./list.js";
 
+const MANY = 40; // claims of an answer that are all listed; of more, those that need a look
 const LONG = 900; // characters of a passage that is shown whole
 
 export async function exchange({ rest, parameters, state }) {
@@ -208,15 +209,14 @@ class Exchange {
 
   drawClaims(claims) {
     if (!claims.length) return [h("p", { class: "soft" }, words.outcomes[this.attempt.outcome])];
-    return [
-      h("h2", { class: "small" }, counted(claims.length, "claim")),
-      h(
+    const many = claims.length > MANY;
+    const list = h(
         "ol",
-        { class: "claims" },
+        { class: `claims${many ? " few" : ""}` },
         claims.map((claim, index) =>
           h(
             "li",
-            null,
+            { class: many && !isBad(claim) ? "rest" : null },
             h(
               "button",
               { type: "button", "aria-pressed": "false", data: { claim: index }, onclick: () => this.choose(index) },
@@ -227,7 +227,15 @@ class Exchange {
             ),
           ),
         ),
-      ),
+      );
+    const all = (event) => {
+      list.classList.remove("few");
+      event.target.remove();
+    };
+    return [
+      h("h2", { class: "small" }, counted(claims.length, "claim")),
+      list,
+      many ? h("button", { type: "button", class: "quiet", onclick: all }, `Show all ${count(claims.length)}`) : "",
     ];
   }
 
@@ -307,6 +315,7 @@ class Exchange {
       if (box.classList.contains("long")) box.querySelector(":scope > button").click();
     }
     if (!move) return;
+    this.side.classList.add("picked");
     this.answer.querySelector(".piece.on")?.scrollIntoView({ block: "nearest" });
     if (lit[0] && this.side.scrollHeight > this.side.clientHeight + 1) {
       const top = lit[0].closest(".passage").offsetTop - this.card.offsetHeight - 24;
@@ -417,7 +426,9 @@ class Exchange {
   }
 
   changes() {
-    const { changes } = this.record;
+    const { repairs } = this.record;
+    // What a repair changed is shown with its evidence.
+    const changes = this.record.changes.slice(0, repairs.length ? -1 : undefined);
     return changes.map((change, index) =>
       h(
         "section",
@@ -469,7 +480,7 @@ class Exchange {
       ["Calls of the check", counted(usage.calls, "model call")],
       usage.input_tokens + usage.output_tokens > 0 && ["Tokens", `${count(usage.input_tokens)} in, ${count(usage.output_tokens)} out`],
       usage.cached > 0 && ["From the cache", counted(usage.cached, "verdict")],
-      cost !== null && ["Cost", `$${cost < 0.01 ? cost.toPrecision(2) : cost.toFixed(2)}`],
+      cost !== null && ["Cost", money(cost)],
       ["Context", CONTEXTS[record.context_source]],
     ].filter(Boolean);
     return h(

@@ -2,7 +2,7 @@
 // what another threshold would have made of them.
 
 import { bars, drawing, grid, path, stacked } from "./charts.js";
-import { ask, clockOf, count, counted, dayOf, h, percent, range, s, seconds, words } from "./dom.js";
+import { ask, clockOf, count, counted, dayOf, h, money, percent, range, s, seconds, words } from "./dom.js";
 import { bar, filtersOf, goTo, queryOf, refresh } from "./filters.js";
 
 const HEIGHT = 220;
@@ -37,21 +37,21 @@ function draw(found) {
   return [headline(found), h("div", { class: "cards" }, overTime(found), whatIf(found.what_if), claims(found), causes(found), levels(found), latency(found))];
 }
 
-function card(title, wide, ...children) {
-  return h("section", { class: `chart${wide ? " wide" : ""}` }, h("h2", null, title), ...children);
+function card(title, ...children) {
+  return h("section", { class: "chart" }, h("h2", null, title), ...children);
 }
 
 function headline({ answers, stating, passed, interval, calls, cost }) {
   const facts = [
-    counted(answers, "answer"),
-    `${count(stating)} that state something`,
+    `${counted(answers, "answer")} recorded`,
+    answers > stating && `${count(answers - stating)} of them abstain or state nothing`,
     counted(calls, "model call"),
-    cost !== null && `$${cost.toFixed(2)}`,
+    cost !== null && money(cost),
   ];
   return h(
     "p",
     { class: "headline" },
-    interval ? [h("strong", null, percent(passed / stating)), h("span", null, "of them pass"), h("span", { class: "soft" }, `95% interval ${range(interval)}`)] : h("span", null, "Nothing was stated that can be checked"),
+    interval ? [h("strong", null, percent(passed / stating)), h("span", null, `of ${counted(stating, "answer")} pass`), h("span", { class: "soft" }, `95% interval ${range(interval)}`)] : h("span", null, "Nothing was stated that can be checked"),
     h("span", { class: "soft" }, facts.filter(Boolean).join(" · ")),
   );
 }
@@ -60,7 +60,7 @@ function headline({ answers, stating, passed, interval, calls, cost }) {
 
 function overTime({ series, by }) {
   const buckets = series.filter((bucket) => bucket.share !== null);
-  if (!buckets.length) return card("Passing over time", true, h("p", { class: "soft" }, "No answer states anything."));
+  if (!buckets.length) return card("Passing over time", h("p", { class: "soft" }, "No answer states anything."));
   const name = ({ start }) => {
     const when = new Date(start);
     return by === "day" ? dayOf(when) : `${dayOf(when)}, ${clockOf(when)}`;
@@ -72,7 +72,6 @@ function overTime({ series, by }) {
   const chart = drawing((width) => timeChart(width, buckets, name, (bucket) => (readout.textContent = told(bucket))));
   return card(
     "Passing over time",
-    true,
     chart,
     readout,
     numbers(
@@ -159,7 +158,7 @@ function numbers(summary, heads, rows) {
 // What if
 
 function whatIf({ stating, passed, steps, passing }) {
-  if (!stating) return card("What if?", true, h("p", { class: "soft" }, "No answer states anything."));
+  if (!stating) return card("What if?", h("p", { class: "soft" }, "No answer states anything."));
   const start = Math.round(0.85 * steps);
   const told = h("output", { for: "threshold" });
   const cursor = s("line", { class: "cursor", y1: y(1), y2: y(0) });
@@ -194,14 +193,14 @@ function whatIf({ stating, passed, steps, passing }) {
       [0, 0.25, 0.5, 0.75, 1].map((value) => s("text", { class: "tick", x: x(value * steps), y: HEIGHT - 6, "text-anchor": value === 1 ? "end" : "middle" }, value)),
     );
   });
-  return card("What if?", true, h("p", { class: "soft" }, "How many of these answers would pass at another threshold."), chart, h("label", { class: "slider" }, h("span", { class: "unseen" }, "Threshold"), slider), told);
+  return card("What if?", h("p", { class: "soft" }, "How many of these answers would pass at another threshold."), chart, h("label", { class: "slider" }, h("span", { class: "unseen" }, "Threshold"), slider), told);
 }
 
 // Counts
 
 function claims({ claims: labels }) {
   const all = Object.values(labels).reduce((sum, value) => sum + value, 0);
-  if (!all) return card("Claims", false, h("p", { class: "soft" }, "No claims."));
+  if (!all) return card("Claims", h("p", { class: "soft" }, "No claims."));
   const rows = Object.entries(labels)
     .reverse()
     .map(([label, value]) => ({
@@ -210,30 +209,29 @@ function claims({ claims: labels }) {
       told: `${count(value)} · ${percent(value / all)}`,
       kind: `l-${label}`,
     }));
-  return card("Claims", false, bars("Claims by label", rows));
+  return card("Claims", bars("Claims by label", rows));
 }
 
 function causes({ causes: found }) {
   const entries = Object.entries(found);
-  if (!entries.length) return card("Causes", false, h("p", { class: "soft" }, "No unsupported claim has a known cause."));
+  if (!entries.length) return card("Causes", h("p", { class: "soft" }, "No unsupported claim has a known cause."));
   const all = entries.reduce((sum, [, value]) => sum + value, 0);
   const rows = entries.map(([cause, value]) => ({ name: cause, value, told: `${count(value)} · ${percent(value / all)}` }));
   return card(
     "Causes of unsupported claims",
-    false,
     bars("Unsupported claims by cause", rows),
     h("ul", { class: "legend" }, entries.map(([cause]) => h("li", null, words.causes[cause]))),
   );
 }
 
 const levels = ({ levels: found }) =>
-  card("Levels by domain", true, stacked("Answers by domain and level", found.map(({ domain, levels: parts }) => ({ name: domain, parts }))));
+  card("Levels by domain", stacked("Answers by domain and level", found.map(({ domain, levels: parts }) => ({ name: domain, parts }))));
 
 function latency({ latency: found }) {
   const entries = Object.entries(found);
-  if (!entries.length) return card("Latency", true, h("p", { class: "soft" }, "None was measured."));
+  if (!entries.length) return card("Latency", h("p", { class: "soft" }, "None was measured."));
   const rows = entries.map(([name, value]) => ({ name: QUANTILES[name] ?? name, value, told: seconds(value) }));
-  return card("Latency", true, bars("Seconds of all stages", rows));
+  return card("Latency", bars("Seconds of all stages", rows));
 }
 
 const QUANTILES = { p50: "half within", p90: "90% within", p95: "95% within", p99: "99% within", max: "the slowest" };

@@ -66,6 +66,7 @@ const choicesOf = (found) =>
     shown: shown.replace("_", " "),
   }));
 
+const WIDE = matchMedia("(min-width: 60rem)"); // where the style sheet hides the summary
 const TIMES = Object.entries(PRESETS).map(([value, shown]) => ({ value, shown }));
 
 // The controls of all filters. They stay the same elements while what they say changes, so that
@@ -103,10 +104,11 @@ export class FilterBar {
     const controls = [...Object.values(this.selects), this.time, ...Object.values(this.moments)];
     this.more = h(
       "details",
-      { class: "more", open: matchMedia("(min-width: 60rem)").matches },
+      { class: "more", open: WIDE.matches },
       h("summary", null, "Filters ", this.badge),
       h("div", { class: "fields" }, controls.map((control) => control.element), this.clear),
     );
+    WIDE.addEventListener("change", () => (this.more.open ||= WIDE.matches));
     this.element = h("search", { class: "filters" }, this.search, this.more);
   }
 

@@ -9,6 +9,7 @@ The token stands in the path, not in a cookie: cookies of 127.0.0.1 go to every 
 
 from __future__ import annotations
 
+import re
 import secrets
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Gate"]
 
-_HOSTS = ("127.0.0.1", "localhost")
+_HERE = re.compile(rb"(127\.0\.0\.1|localhost)(:\d{1,5})?")
+"""A host as it is to be named. Any port: it may be forwarded from another machine."""
 
 _HEADERS = (
     # No inline script or style, no other host, no form, no frame; and no text is ever parsed as
@@ -69,9 +71,8 @@ class Gate:
         for name, value in scope["headers"]:
             headers.setdefault(name, []).append(value)
         host = headers.get(b"host", [])
-        # Any port: it may be forwarded from another machine. A page elsewhere whose name was made
-        # to point here (DNS rebinding) says its own name.
-        if len(host) != 1 or host[0].rpartition(b":")[0].decode("latin-1") not in _HOSTS:
+        # A page elsewhere whose name was made to point here (DNS rebinding) says its own name.
+        if len(host) != 1 or not _HERE.fullmatch(host[0]):
             return None
         if any(origin != b"http://" + host[0] for origin in headers.get(b"origin", [])):
             return None

@@ -7,7 +7,7 @@ import {
 import { neighbours } from "./list.js";
 
 const MANY = 40; // claims of an answer that are all listed; of more, those that need a look
-const LONG = 900; // characters of a passage that is shown whole
+const LONG = 900; // characters of a text that is shown whole
 
 export async function exchange({ rest, parameters, state }) {
   state("");
@@ -51,7 +51,7 @@ class Exchange {
           "div",
           { class: "main" },
           record.question
-            ? [h("h2", { class: "small" }, "Question"), h("p", { class: "question", dir: "auto" }, record.question)]
+            ? [h("h2", { class: "small" }, "Question"), folded(h("div", { class: "question" }, text(record.question)), record.question.length)]
             : null,
           h("div", { class: "titled" }, h("h2", { class: "small" }, "Answer"), this.tries),
           this.answer,
@@ -172,20 +172,20 @@ class Exchange {
 
   drawAnswer(answer, claims) {
     const marked = new Set();
-    const text = h("p", { class: "text", lang: "" });
+    const shown = text();
     for (const { text: piece, claims: covering } of answer) {
       for (const index of [...covering].sort((a, b) => a - b)) {
         if (marked.has(index) || claims[index].kind !== "fact") continue;
         marked.add(index);
-        text.append(this.marker(index, claims[index]));
+        shown.append(this.marker(index, claims[index]));
       }
       const worst = covering[0];
       const attributes = { class: worst === undefined ? "piece" : `piece l-${claims[worst].label}`, data: { claims: ` ${covering.join(" ")} ` } };
       if (worst !== undefined) attributes.onclick = () => getSelection().isCollapsed && this.choose(worst);
-      text.append(h("span", attributes, piece));
+      shown.append(h("span", attributes, piece));
     }
-    if (!answer.length) text.append(h("span", { class: "soft" }, "(no text was kept)"));
-    return [text];
+    if (!answer.length) shown.append(h("span", { class: "soft" }, "(no text was kept)"));
+    return [shown];
   }
 
   // The handle of a claim for keys and screen readers, and its number for the eye.
@@ -246,9 +246,7 @@ class Exchange {
 
   drawPassage(passage, index) {
     const length = passage.text.reduce((sum, { text }) => sum + text.length, 0);
-    const text = h(
-      "p",
-      { class: "text", lang: "" },
+    const shown = text(
       passage.text.map(({ text: piece, claims: lit }) =>
         lit.length ? h("span", { class: "lit", data: { claims: ` ${lit.join(" ")} ` } }, piece) : piece,
       ),
@@ -256,7 +254,7 @@ class Exchange {
     );
     const box = h(
       "article",
-      { class: `passage${passage.seen ? "" : " away"}${length > LONG ? " long" : ""}`, id: `passage-${index + 1}`, tabindex: "-1", "aria-label": `Passage ${index + 1}` },
+      { class: `passage${passage.seen ? "" : " away"}`, id: `passage-${index + 1}`, tabindex: "-1", "aria-label": `Passage ${index + 1}` },
       h(
         "header",
         null,
@@ -265,13 +263,9 @@ class Exchange {
         h("span", { class: "soft" }, passage.hop ? `${passage.origin}, hop ${passage.hop}` : passage.origin),
         passage.seen ? null : h("span", { class: "never" }, "never reached the prompt"),
       ),
-      text,
+      shown,
     );
-    if (length > LONG) {
-      box.append(
-        h("button", { type: "button", class: "quiet", onclick: (event) => { box.classList.remove("long"); event.target.remove(); } }, "Show all of it"),
-      );
-    }
+    folded(box, length);
     const metadata = Object.entries(passage.metadata);
     if (metadata.length) {
       box.append(
@@ -279,7 +273,7 @@ class Exchange {
           "details",
           null,
           h("summary", null, "Metadata"),
-          h("dl", null, metadata.map(([key, value]) => [h("dt", { dir: "auto" }, key), h("dd", { dir: "auto" }, value)])),
+          h("dl", null, metadata.map(([key, value]) => [h("dt", { dir: "auto" }, key), folded(h("dd", null, text(value)), value.length)])),
         ),
       );
     }
@@ -312,7 +306,7 @@ class Exchange {
     const lit = this.passages.querySelectorAll(".lit.on");
     for (const piece of lit) {
       const box = piece.closest(".passage");
-      if (box.classList.contains("long")) box.querySelector(":scope > button").click();
+      if (box.classList.contains("long")) box.querySelector(":scope > .unfold").click();
     }
     if (!move) return;
     this.side.classList.add("picked");
@@ -351,8 +345,8 @@ class Exchange {
           h("button", { type: "button", class: "quiet", "aria-label": "The next claim", title: "The next claim (→)", onclick: () => this.step(1) }, "→"),
         ),
       ),
-      h("p", { class: "statement", dir: "auto" }, claim.text),
-      claim.reason ? h("p", { class: "reason", dir: "auto" }, claim.reason) : null,
+      folded(h("div", { class: "statement" }, text(claim.text)), claim.text.length),
+      claim.reason ? folded(h("div", { class: "reason" }, text(claim.reason)), claim.reason.length) : null,
       h(
         "dl",
         { class: "pairs" },
@@ -434,7 +428,7 @@ class Exchange {
         "section",
         { class: "block" },
         h("h2", null, `What changed from attempt ${index + 1} to ${index + 2}`),
-        h("p", { class: "text diff", lang: "" }, changed(change)),
+        h("div", { class: "diff" }, text(changed(change))),
       ),
     );
   }
@@ -453,7 +447,7 @@ class Exchange {
           h(
             "li",
             null,
-            h("p", { class: "text diff", lang: "" }, changed(change)),
+            h("div", { class: "diff" }, text(changed(change))),
             evidence.map((piece) =>
               h("p", { class: "soft" }, "by ", h("q", { dir: "auto" }, piece.quote), ` in passage ${piece.passage + 1}`),
             ),
@@ -522,6 +516,21 @@ const CONTEXTS = {
   caller: "what the caller gave",
   none: "none",
 };
+
+// Somebody's words, in whatever language, as they were written.
+const text = (...children) => h("p", { class: "text", lang: "" }, ...children);
+
+// A box whose .text is cut where it is long, until all of it is asked for.
+function folded(box, length) {
+  if (length <= LONG) return box;
+  const unfold = (event) => {
+    box.classList.remove("long");
+    event.target.remove();
+  };
+  box.classList.add("long");
+  box.append(h("button", { type: "button", class: "quiet unfold", onclick: unfold }, "Show all of it"));
+  return box;
+}
 
 const isBad = (claim) => claim.kind === "fact" && claim.label !== "supported" && claim.label !== "not_checked";
 

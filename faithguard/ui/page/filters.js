@@ -41,6 +41,13 @@ export function queryOf(parameters) {
   return query;
 }
 
+let fields = 0;
+
+function field(title, box) {
+  box.id = `field-${(fields += 1)}`;
+  return h("div", { class: "field" }, h("label", { for: box.id }, title), box);
+}
+
 // A <select> under its title; `offer` replaces what can be chosen, and keeps what is.
 export function select(title, change) {
   const box = h("select", { onchange: () => change(box.value) });
@@ -52,12 +59,12 @@ export function select(title, change) {
     );
     box.value = value;
   };
-  return { element: h("label", { class: "field" }, h("span", null, title), box), offer, box };
+  return { element: field(title, box), offer, box };
 }
 
 export function moment(title, change) {
   const box = h("input", { type: "datetime-local", onchange: () => change(box.value) });
-  return { element: h("label", { class: "field" }, h("span", null, title), box), box };
+  return { element: field(title, box), box };
 }
 
 const choicesOf = (found) =>

@@ -12,7 +12,8 @@ none of them, however long, takes more than its place.
 """
 
 from faithguard._render._html import html, record_html
+from faithguard._render._page import page
 from faithguard._render._sheet import visible
 from faithguard._render._terminal import record_terminal, terminal, text
 
-__all__ = ["html", "record_html", "record_terminal", "terminal", "text", "visible"]
+__all__ = ["html", "page", "record_html", "record_terminal", "terminal", "text", "visible"]

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from io import StringIO
 from typing import TYPE_CHECKING
 
 from faithguard._render._record import RecordSheet, record_sheet
-from faithguard._render._sheet import LOOKS, Sheet, escaped, sheet_of
+from faithguard._render._sheet import LOOKS, Sheet, escaped, line, sheet_of
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
     from rich.text import Text
 
+    from faithguard.store import Opinion
     from faithguard.types import Decision, Label, Record, Report
 
 __all__ = ["record_terminal", "terminal", "text"]
 
 _WIDE = 96  # columns from which a table can be read
 _WIDEST = 120
+_NOTE = 300  # characters
 
 # For a terminal that cannot show them; anything else becomes an escape such as \u4e2d.
 _PLAIN = {
@@ -45,9 +47,14 @@ def terminal(report: Report, decision: Decision | None = None) -> Iterator[Rende
     yield _Page(sheet_of(report, decision))
 
 
-def record_terminal(record: Record) -> Iterator[RenderableType]:
-    """Yield what rich prints of a record: what was asked, answered, done and found."""
-    yield _RecordPage(record_sheet(record))
+def record_terminal(record: Record, opinions: Sequence[Opinion] = ()) -> Iterator[RenderableType]:
+    """Yield what rich prints of a record: what was asked, answered, done and found.
+
+    Args:
+        record: To be shown.
+        opinions: What a person said of its claims.
+    """
+    yield _RecordPage(record_sheet(record), opinions)
 
 
 def text(report: Report, *, width: int = 100) -> str:
@@ -199,8 +206,9 @@ def _cited(quote: str, place: str, fit: Callable[[str], str]) -> Text:
 class _RecordPage:
     """A record, laid out as its report is."""
 
-    def __init__(self, sheet: RecordSheet) -> None:
+    def __init__(self, sheet: RecordSheet, opinions: Sequence[Opinion]) -> None:
         self.sheet = sheet
+        self.opinions = opinions
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.text import Text
@@ -215,8 +223,8 @@ class _RecordPage:
         for title, lines in self._lists():
             yield Text()
             yield Text(title, style="bold")
-            for line in lines:
-                yield Text(fit(f"  {line}"), overflow="fold")
+            for entry in lines:
+                yield Text(fit(f"  {entry}"), overflow="fold")
 
     def _lists(self) -> Iterator[tuple[str, list[str]]]:
         sheet = self.sheet
@@ -227,6 +235,15 @@ class _RecordPage:
             )
         if sheet.repairs:
             yield "repairs", [f"“{before}” -> “{after}”" for before, after in sheet.repairs]
+        if self.opinions:
+            yield (
+                "what a person says of the verdicts",
+                [
+                    f"{said.claim + 1}. {'right' if said.agree else 'wrong'} "
+                    f"{line(said.note, _NOTE)}".rstrip()
+                    for said in self.opinions
+                ],
+            )
         if sheet.passages:
             lines = [passage.title for passage in sheet.passages]
             yield "context", [*lines, sheet.left_out] if sheet.left_out else lines

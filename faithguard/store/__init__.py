@@ -26,12 +26,13 @@ from typing import Literal
 from faithguard.errors import ConfigError
 from faithguard.store import _reading
 from faithguard.store._link import VARIABLE, Link, StrPath, store_path
-from faithguard.store._values import Bucket, Figures, Filter, Opinion, Pair, Row, Scores
+from faithguard.store._values import Bucket, Entry, Figures, Filter, Opinion, Pair, Row, Scores
 from faithguard.store._writing import delete, excess_share, insert, oldest, packed, unpacked
 from faithguard.types import Record
 
 __all__ = [
     "Bucket",
+    "Entry",
     "Figures",
     "Filter",
     "Opinion",
@@ -147,22 +148,53 @@ class Store:
             number = _number(db, id)
             return None if number is None else _body(db, number)
 
+    def ids(self, beginning: str, *, limit: int = 10) -> tuple[str, ...]:
+        """Return the ids that begin so, each once, the last that arrived first."""
+        with self._link.reading() as db:
+            found = db.execute(
+                "SELECT id FROM records WHERE substr(id, 1, ?) = ? "
+                "GROUP BY id ORDER BY max(number) DESC LIMIT ?",
+                (len(beginning), beginning, _checked(limit)),
+            ).fetchall()
+        return tuple(id_ for (id_,) in found)
+
     def records(self, filter: Filter | None = None) -> Iterator[Record]:
         """Yield the records, in the order in which they arrived, those that come meanwhile too."""
+        return (entry.record for entry in self.entries(filter))
+
+    def entries(self, filter: Filter | None = None) -> Iterator[Entry]:
+        """Yield the records with all that is stored of them, in the order of `records`."""
         number = 0
         sql, values = _reading.where(filter)
         while True:
             with self._link.reading() as db:
-                numbers = db.execute(
-                    f"SELECT number FROM records WHERE ({sql}) AND number > ? "
+                found = db.execute(
+                    f"SELECT number, time FROM records WHERE ({sql}) AND number > ? "
                     "ORDER BY number LIMIT ?",
                     (*values, number, _BATCH),
                 ).fetchall()
-                batch = [_body(db, number) for (number,) in numbers]
-            if not numbers:
+                batch = [
+                    Entry(
+                        number=number,
+                        time=datetime.fromtimestamp(when, UTC),
+                        record=_body(db, number),
+                        opinions=_opinions(db, number),
+                    )
+                    for number, when in found
+                ]
+            if not batch:
                 return
-            number = numbers[-1][0]
+            number = batch[-1].number
             yield from batch
+
+    def holds(self, record: Record) -> bool:
+        """Say whether the very same record is there."""
+        with self._link.reading() as db:
+            found = db.execute(
+                "SELECT body FROM records JOIN bodies USING (number) WHERE id = ?",
+                (record.exchange.id,),
+            ).fetchall()
+        return any(unpacked(body) == record for (body,) in found)
 
     def series(
         self, filter: Filter | None = None, by: Literal["day", "hour"] = "day"
@@ -209,19 +241,7 @@ class Store:
     def labels(self, id: str | int) -> tuple[Opinion, ...]:
         """Return what a person said of a record's claims, in their order."""
         with self._link.reading() as db:
-            found = db.execute(
-                "SELECT claim, agree, note, time FROM opinions WHERE number = ? ORDER BY claim",
-                (_number(db, id),),
-            ).fetchall()
-        return tuple(
-            Opinion(
-                claim=claim,
-                agree=bool(agree),
-                note=note,
-                time=datetime.fromtimestamp(when, UTC),
-            )
-            for claim, agree, note, when in found
-        )
+            return _opinions(db, _number(db, id))
 
     # Writing ----------------------------------------------------------------------------------
 
@@ -232,8 +252,7 @@ class Store:
             record: As it is to be kept.
             now: When it counts as made if its exchange does not say when it began.
         """
-        made = record.exchange.started_at or now
-        when = time.time() if made is None else made.timestamp()
+        when = _seconds(record.exchange.started_at or now)
         body = packed(record)  # before others have to wait
         with self._writing() as db:
             return insert(db, record, body, when)
@@ -268,7 +287,15 @@ class Store:
                 db.executescript("PRAGMA incremental_vacuum")  # `execute` would free one page
         return len(numbers)
 
-    def label(self, id: str | int, claim: int, agree: bool, note: str = "") -> None:
+    def label(
+        self,
+        id: str | int,
+        claim: int,
+        agree: bool,
+        note: str = "",
+        *,
+        now: datetime | None = None,
+    ) -> None:
         """Keep what a person says of a verdict; what was said of it before is replaced.
 
         Args:
@@ -276,6 +303,7 @@ class Store:
             claim: Index into `Report.claims`.
             agree: Whether the verdict is right.
             note: Why, in the person's words.
+            now: When it was said; the present if None.
 
         Raises:
             ConfigError: If there is no such record or claim.
@@ -289,7 +317,7 @@ class Store:
                 raise ConfigError(f"record {id!r} has {claims} claims, and none at {claim}")
             db.execute(
                 "INSERT OR REPLACE INTO opinions VALUES (?, ?, ?, ?, ?)",
-                (number, claim, agree, note, time.time()),
+                (number, claim, agree, note, _seconds(now)),
             )
 
     def _writing(self) -> AbstractContextManager[sqlite3.Connection]:
@@ -307,6 +335,10 @@ def _checked(limit: int) -> int:
     return limit
 
 
+def _seconds(moment: datetime | None) -> float:
+    return time.time() if moment is None else moment.timestamp()
+
+
 def _parsed(cursor: str) -> tuple[float, int]:
     when, _, number = cursor.partition(":")
     try:
@@ -322,6 +354,16 @@ def _number(db: sqlite3.Connection, id: str | int) -> int | None:
         (id,),
     ).fetchone()
     return None if found[0] is None else int(found[0])
+
+
+def _opinions(db: sqlite3.Connection, number: int | None) -> tuple[Opinion, ...]:
+    found = db.execute(
+        "SELECT claim, agree, note, time FROM opinions WHERE number = ? ORDER BY claim", (number,)
+    )
+    return tuple(
+        Opinion(claim=claim, agree=bool(agree), note=note, time=datetime.fromtimestamp(when, UTC))
+        for claim, agree, note, when in found
+    )
 
 
 def _body(db: sqlite3.Connection, number: int) -> Record:

@@ -7,12 +7,13 @@ import sqlite3
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from faithguard.errors import ConfigError
 from faithguard.policy import Policy
 from faithguard.store._values import Bucket, Figures, Filter, Pair, Row, Scores
 from faithguard.store._writing import folded
+from faithguard.types import Action, Cause, Label, Outcome
 
 __all__ = ["Where", "count", "figures", "pairs", "rows", "scores", "series", "where"]
 
@@ -20,8 +21,12 @@ _COLUMNS = (
     "number, id, time, domain, outcome, level, passed, action, score, low, high, supported, total, "
     "attempts, repairs, calls, latency, cost, question, answer"
 )
-_STATING = "outcome NOT IN ('abstained', 'no_claims')"
+_SAME = "c.number = records.number"  # looked up one by one: a page ends the search
+_SAY_NOTHING = ("abstained", "no_claims")
+_STATING = f"outcome NOT IN {_SAY_NOTHING}"
 _QUANTILES = {"p50": 0.50, "p90": 0.90, "p95": 0.95, "p99": 0.99, "max": 1.0}
+
+_T = TypeVar("_T")
 
 Where = tuple[str, tuple[Any, ...]]
 """A condition on `records`, and what stands for its question marks."""
@@ -48,12 +53,12 @@ def where(filter: Filter | None) -> Where:
         add("records.time < ?", filter.until.timestamp())
     for name, column in (("label", "label"), ("cause", "cause")):
         if (value := getattr(filter, name)) is not None:
-            add(f"records.number IN (SELECT number FROM claims WHERE {column} = ?)", value)
+            add(f"EXISTS (SELECT 1 FROM claims c WHERE {_SAME} AND {column} = ?)", value)
     if filter.tag is not None:
-        add("records.number IN (SELECT number FROM tags WHERE tag = ?)", filter.tag)
+        add(f"EXISTS (SELECT 1 FROM tags c WHERE {_SAME} AND tag = ?)", filter.tag)
     if filter.text:
-        found = "SELECT number FROM texts WHERE instr(folded, ?)"
-        add(f"records.number IN ({found})", folded(filter.text))
+        found = f"SELECT 1 FROM texts c WHERE {_SAME} AND instr(folded, ?)"
+        add(f"EXISTS ({found})", folded(filter.text))
     return " AND ".join(parts) or "1", tuple(values)
 
 
@@ -174,39 +179,57 @@ def figures(db: sqlite3.Connection, condition: Where) -> Figures:
 
     def ask(select: str, rest: str = "", join: str = "") -> list[Any]:
         return db.execute(
-            f"SELECT {select} FROM records {join} WHERE {sql} {rest}",
-            values,
+            f"SELECT {select} FROM records {join} WHERE {sql} {rest}", values
         ).fetchall()
 
-    def by(column: str, join: str = "") -> dict[Any, int]:
-        rest = f"AND {column} IS NOT NULL GROUP BY {column} ORDER BY count(*) DESC, {column}"
-        return dict(ask(f"{column}, count(*)", rest, join))
-
-    ((answers, stating, passed, calls, cost),) = ask(
-        f"count(*), total({_STATING}), total(passed AND {_STATING}), total(calls), sum(cost)"
+    groups = ask(
+        "domain, ifnull(level, 'none'), outcome, action, count(*), sum(passed), sum(calls), "
+        "sum(cost)",
+        "GROUP BY 1, 2, 3, 4 ORDER BY 1, 2",
     )
-    levels: dict[str, dict[str, int]] = {}
-    grouped = ask("domain, ifnull(level, 'none'), count(*)", "GROUP BY domain, level ORDER BY 1")
-    for domain, level, number in grouped:
-        levels.setdefault(domain, {})[level] = number
-    measured = ask("latency", "AND latency IS NOT NULL ORDER BY latency")
-    latencies = [latency for (latency,) in measured]
+    levels: dict[str, Counter[str]] = {}
+    outcomes, actions = Counter[Outcome](), Counter[Action]()
+    stating = passed = calls = 0
+    costs: list[float] = []
+    for domain, level, outcome, action, answers, passing, called, cost in groups:
+        levels.setdefault(domain, Counter())[level] += answers
+        outcomes[outcome] += answers
+        actions[action] += answers
+        calls += called
+        if outcome not in _SAY_NOTHING:
+            stating += answers
+            passed += passing
+        if cost is not None:
+            costs.append(cost)
+    claims, causes = Counter[Label](), Counter[Cause]()
+    of_claims = "label, cause, count(*)", "GROUP BY 1, 2", "JOIN claims USING (number)"
+    for label, cause, number in ask(*of_claims):
+        claims[label] += number
+        if cause is not None:
+            causes[cause] += number
+    tags = ask("tag, count(*)", "GROUP BY 1 ORDER BY 2 DESC, 1", "JOIN tags USING (number)")
+    latencies = [found for (found,) in ask("latency", "AND latency IS NOT NULL ORDER BY 1")]
     return Figures(
-        answers=answers,
-        stating=int(stating),
-        passed=int(passed),
-        outcomes=by("outcome"),
-        actions=by("action"),
-        claims=by("label", "JOIN claims USING (number)"),
-        causes=by("cause", "JOIN claims USING (number)"),
-        levels=levels,
-        tags=by("tag", "JOIN tags USING (number)"),
+        answers=outcomes.total(),
+        stating=stating,
+        passed=passed,
+        outcomes=_counted(outcomes),
+        actions=_counted(actions),
+        claims=_counted(claims),
+        causes=_counted(causes),
+        levels={domain: dict(counts) for domain, counts in levels.items()},
+        tags=dict(tags),
         latency={name: _quantile(latencies, share) for name, share in _QUANTILES.items()}
         if latencies
         else {},
-        calls=int(calls),
-        cost=cost,
+        calls=calls,
+        cost=sum(costs) if costs else None,
     )
+
+
+def _counted(counts: Counter[_T]) -> dict[_T, int]:
+    """Return counts, the highest first."""
+    return dict(counts.most_common())
 
 
 def _quantile(ordered: Sequence[float], share: float) -> float:
@@ -218,16 +241,21 @@ def scores(db: sqlite3.Connection, condition: Where) -> Scores:
     """Return what other thresholds would have made of the answers."""
     sql, arguments = condition
     found = db.execute(
-        "SELECT domain, outcome, passed, low, high, total, "
-        "(SELECT count(*) FROM claims c WHERE c.number = records.number AND label = ?), "
-        "(SELECT count(*) FROM claims c WHERE c.number = records.number AND label = ?) "
+        "SELECT number, domain, outcome, passed, low, high, total "
         f"FROM records WHERE {_STATING} AND {sql}",
-        ("contradicted", "conflicting", *arguments),
-    )
+        arguments,
+    ).fetchall()
+    labelled: dict[str, Counter[int]] = {"contradicted": Counter(), "conflicting": Counter()}
+    for number, label in db.execute(
+        f"SELECT number, label FROM records JOIN claims USING (number) WHERE {sql} "
+        "AND label IN ('contradicted', 'conflicting')",
+        arguments,
+    ):
+        labelled[label][number] += 1
     rules: dict[str, Policy] = {}
     values: list[float] = []
     never = always = passing = 0
-    for domain, outcome, passed, low, high, total, contradicted, conflicting in found:
+    for number, domain, outcome, passed, low, high, total in found:
         passing += passed
         if domain not in rules:
             rules[domain] = _rules(domain)
@@ -235,11 +263,11 @@ def scores(db: sqlite3.Connection, condition: Where) -> Scores:
         if outcome not in ("scored", "incomplete") or not total:
             always += passed
             never += not passed
-        elif contradicted and policy.on_contradiction == "fail":
+        elif labelled["contradicted"][number] and policy.on_contradiction == "fail":
             never += 1
         else:
             score = high if policy.on_failure == "open" else low
-            lost = conflicting if policy.on_conflict == "unsupported" else 0
+            lost = labelled["conflicting"][number] if policy.on_conflict == "unsupported" else 0
             values.append(max(0.0, round(score - lost / total, 12)))
     return Scores(values=tuple(sorted(values)), never=never, always=always, passed=passing)
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from faithguard.stats import wilson
-from faithguard.types import Action, Cause, Label, Level, Outcome
+from faithguard.types import Action, Cause, Label, Level, Outcome, Record
 
-__all__ = ["Bucket", "Figures", "Filter", "Opinion", "Pair", "Row", "Scores"]
+__all__ = ["Bucket", "Entry", "Figures", "Filter", "Opinion", "Pair", "Row", "Scores"]
 
 _EPSILON = 1e-12
 
@@ -90,6 +90,16 @@ class Opinion:
     agree: bool
     note: str
     time: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """All that a store has of one record."""
+
+    number: int
+    time: datetime
+    record: Record
+    opinions: tuple[Opinion, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 // Two tags, or two ranges of time -> the same questions side by side.
 
 import { interval } from "./charts.js";
-import { ask, count, counted, h, levelled, timeOf } from "./dom.js";
+import { ask, count, counted, h, levelled, ready, timeOf } from "./dom.js";
 import { moment, select } from "./filters.js";
 
 const SIDES = ["a", "b"];
@@ -10,7 +10,7 @@ const SHOWN = 200;
 
 export async function compare({ parameters, state }) {
   state("");
-  const choices = await ask("choices");
+  const [choices] = await Promise.all([ask("choices"), ready]);
   const tags = choices.tag.map(({ value }) => value);
   if (![...parameters.keys()].length && tags.length > 1) {
     // The two newest of the most used tags by name: prompt-7 before prompt-8.

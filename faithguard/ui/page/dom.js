@@ -40,6 +40,12 @@ export async function ask(path, parameters, options) {
   return found;
 }
 
+// Labels in words and signs, as the server tells them. They are asked for while the page is; what
+// draws waits for `ready`.
+export const words = { labels: {}, outcomes: {}, causes: {}, label: false };
+export const ready = ask("about").then((found) => Object.assign(words, found));
+ready.catch(() => {}); // who waits for it says so
+
 export const tell = (path, value) =>
   ask(path, null, {
     method: "POST",
@@ -83,9 +89,6 @@ export function timeOf(text) {
   const shown = today ? clockOf(when) : `${dayOf(when)}, ${clockOf(when)}`;
   return h("time", { datetime: text, title: full.format(when) }, shown);
 }
-
-// Labels in words and signs, as the server tells them; set once before anything is drawn.
-export const words = { labels: {}, outcomes: {}, causes: {}, label: false };
 
 export function labelled(label, ...rest) {
   const { sign, word } = words.labels[label];

@@ -1,7 +1,7 @@
 // A record -> the answer with its claims, the evidence of the one that is chosen, and how it went.
 
 import {
-  announce, ask, count, counted, h, labelled, levelled, money, percent, seconds, tell, timeOf, unseen,
+  announce, ask, count, counted, h, labelled, levelled, money, percent, ready, seconds, tell, timeOf, unseen,
   words,
 } from "./dom.js";
 import { neighbours } from "./list.js";
@@ -11,7 +11,7 @@ const LONG = 900; // characters of a text that is shown whole
 
 export async function exchange({ rest, parameters, state }) {
   state("");
-  const record = await ask(`record/${encodeURIComponent(rest)}`);
+  const [record] = await Promise.all([ask(`record/${encodeURIComponent(rest)}`), ready]);
   const query = String(parameters);
   return new Exchange(record, query ? `?${query}` : "").page();
 }
@@ -311,10 +311,11 @@ class Exchange {
     if (!move) return;
     this.side.classList.add("picked");
     this.answer.querySelector(".piece.on")?.scrollIntoView({ block: "nearest" });
-    if (lit[0] && this.side.scrollHeight > this.side.clientHeight + 1) {
-      const top = lit[0].closest(".passage").offsetTop - this.card.offsetHeight - 24;
-      this.side.scrollTo({ top, behavior: "smooth" });
-    }
+    if (!lit.length) return;
+    // As far down as it takes to see the evidence, so that most of the card stays in sight.
+    const { side } = this;
+    const bottom = lit[0].getBoundingClientRect().bottom - side.getBoundingClientRect().top + side.scrollTop;
+    side.scrollTo({ top: bottom - side.clientHeight + 24 });
   }
 
   drawCard(claim, index) {

@@ -2,7 +2,7 @@
 // what another threshold would have made of them.
 
 import { bars, drawing, grid, path, stacked } from "./charts.js";
-import { ask, clockOf, count, counted, dayOf, h, money, percent, range, s, seconds, words } from "./dom.js";
+import { ask, clockOf, count, counted, dayOf, h, money, percent, range, ready, s, seconds, words } from "./dom.js";
 import { bar, filtersOf, goTo, queryOf, refresh } from "./filters.js";
 
 const HEIGHT = 220;
@@ -15,7 +15,7 @@ const whole = h("div", null, h("h1", { class: "unseen" }, "Figures"), body);
 
 export async function figures({ parameters, state }) {
   state("");
-  const found = await ask("figures", queryOf(parameters));
+  const [found] = await Promise.all([ask("figures", queryOf(parameters)), ready]);
   refresh();
   bar.update(filtersOf(parameters), goTo("figures"));
   return {

@@ -91,7 +91,7 @@ export class FilterBar {
       "aria-label": title,
       oninput: () => {
         clearTimeout(this.waiting);
-        this.waiting = setTimeout(() => this.set("text", this.search.value.trim()), 120);
+        this.waiting = setTimeout(() => this.set("text", this.search.value.trim()), 80);
       },
     });
     this.selects = Object.fromEntries(

@@ -1,7 +1,7 @@
 // Rows of the store, the newest first -> a list that grows at its end by scrolling, and at its
 // beginning by itself.
 
-import { announce, ask, count, counted, h, levelled, timeOf, Trouble, unseen, words } from "./dom.js";
+import { announce, ask, count, counted, h, levelled, ready, timeOf, Trouble, unseen, words } from "./dom.js";
 import { bar, filtersOf, goTo, queryOf, refresh } from "./filters.js";
 
 const PAUSE = 1_000; // milliseconds between two looks for new rows
@@ -15,7 +15,7 @@ const whole = h("div", null, h("h1", { class: "unseen" }, "Answers"), body);
 export async function list({ parameters, state }) {
   const filters = filtersOf(parameters);
   if (kept?.key !== String(filters)) {
-    const first = await ask("page", queryOf(filters));
+    const [first] = await Promise.all([ask("page", queryOf(filters)), ready]);
     kept = new List(filters, first);
     refresh();
   }

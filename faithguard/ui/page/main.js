@@ -1,6 +1,6 @@
 // The address behind the # -> the page that it names; and keys that hold everywhere.
 
-import { ask, h, Trouble, words } from "./dom.js";
+import { h, Trouble } from "./dom.js";
 import { compare } from "./compare.js";
 import { exchange } from "./exchange.js";
 import { figures } from "./figures.js";
@@ -114,9 +114,4 @@ document.querySelector(".skip").addEventListener("click", (event) => {
 });
 addEventListener("hashchange", show);
 
-try {
-  Object.assign(words, await ask("about"));
-  await show();
-} catch (error) {
-  trouble(error);
-}
+show();

@@ -335,6 +335,23 @@ def test_keys_lead_through_claims_and_answers(few: Server, visit: Visit) -> None
     expect(rows(page)).to_have_count(6)
 
 
+def test_a_claim_is_not_hidden_by_its_card(few: Server, visit: Visit) -> None:
+    """On a small screen, where the card stays in sight, neither its words nor its handle are."""
+    page = visit(f"{few.url}#/answer/6", viewport={"width": 400, "height": 700})
+    for number, word in ((7, "not mentioned"), (1, "supported"), (5, "not mentioned")):
+        handle = page.get_by_role("button", name=f"Claim {number}, {word}", exact=True)
+        handle.focus()
+        page.keyboard.press("Enter")
+        expect(card(page)).to_contain_text(f"{number} of 7")
+        expect(card(page)).to_be_in_viewport()
+        top = page.evaluate("document.querySelector('.card').getBoundingClientRect().top")
+        for part in (page.locator(".piece.on"), handle):
+            box = part.bounding_box()
+            assert box is not None
+            assert box["y"] >= 0
+            assert box["y"] + box["height"] <= top, number
+
+
 def test_handles_are_reached_by_tab(few: Server, visit: Visit) -> None:
     """And pressed by Enter and Space, as buttons are."""
     page = visit(f"{few.url}#/answer/6")

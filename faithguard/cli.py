@@ -580,12 +580,7 @@ def _demo(framework: str) -> EntryPoint:
 @app.command()
 @_orderly
 def ui(
-    store: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE", help="The records; FAITHGUARD_STORE or your own store if not given."
-        ),
-    ] = None,
+    store: Annotated[str | None, _STORE] = None,
     port: Annotated[
         int, typer.Option(metavar="N", help="Where to listen on 127.0.0.1; 0 takes a free one.")
     ] = 0,

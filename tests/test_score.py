@@ -363,7 +363,7 @@ CSV = b"question,answer,context\nWhen?,walrus,walrus\n"
         (PRETTY[2:-1], "put each object on one: jq -c . IN"),
         (CSV, "csv.DictReader"),
         (GOOD.decode().encode("utf-16"), "is UTF-16; convert it: iconv -f UTF-16"),
-        (gzip.compress(CSV), "csv.DictReader"),
+        (gzip.compress(CSV, mtime=0), "csv.DictReader"),
     ],
 )
 def test_a_file_of_another_kind_is_refused(put: Rows, out: Path, data: bytes, words: str) -> None:
@@ -591,7 +591,7 @@ def test_packed_files_and_streams_are_read(put: Rows, out: Path, tmp_path: Path)
     source = put(*many(40))
     score_file(source, out)
     packed = tmp_path / "exchanges.jsonl.gz"
-    packed.write_bytes(gzip.compress(source.read_bytes()))
+    packed.write_bytes(gzip.compress(source.read_bytes(), mtime=0))
 
     for name, make in (
         ("packed.jsonl", lambda: packed),
@@ -610,7 +610,7 @@ def test_a_damaged_archive_is_an_error_that_keeps_what_was_done(put: Rows, out: 
     rng = random.Random(1)
     source = put(*(row(note=rng.randbytes(4000).hex()) for _ in range(40)))
     packed = source.with_suffix(".gz")
-    whole = gzip.compress(source.read_bytes())
+    whole = gzip.compress(source.read_bytes(), mtime=0)
     packed.write_bytes(whole[: len(whole) * 3 // 4])
 
     with pytest.raises(ConfigError, match=r"cannot be read on after line 16 \(it is damaged\)"):

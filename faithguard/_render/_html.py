@@ -119,8 +119,6 @@ def _answer(sheet: Sheet) -> str:
         parts.append(f"<span{style}>{text}</span>")
     if sheet.rest:
         parts.append(f"<b>{escape(sheet.rest)}</b>")
-    if not sheet.pieces:
-        parts.append(f'<span style="{_MUTED}">(empty answer)</span>')
     return "".join(parts) + "</div>"
 
 

@@ -162,7 +162,7 @@ class Sheet:
     notes: tuple[str, ...]
     pieces: tuple[Piece, ...]
     rest: str
-    """What was cut off from the answer, in words."""
+    """What was cut off from the answer, or why there is none, in words."""
     rows: tuple[Row, ...]
     left_out: str
     """What was cut off from the rows, in words."""
@@ -185,12 +185,20 @@ def sheet_of(report: Report, given: Decision | None = None) -> Sheet:
         look=_LEVELS[level] if level else _NO_LEVEL,
         notes=tuple(_notes(report, trouble)),
         pieces=tuple(_pieces(answer[:end], claims)),
-        rest=f"… {len(answer) - end:,} more characters" if end < len(answer) else "",
+        rest=_rest(report, end),
         rows=tuple(_row(number, claim, report.exchange) for number, claim in claims),
         left_out=f"… {hidden:,} more claims" if hidden else "",
         made_by=_made_by(report),
         verdict="" if given is None else _verdict(given),
     )
+
+
+def _rest(report: Report, shown: int) -> str:
+    """Return what to say behind the part of the answer that is shown."""
+    answer = report.exchange.answer
+    if not answer:
+        return "(the answer was not kept)" if report.claims else "(empty answer)"
+    return f"… {len(answer) - shown:,} more characters" if shown < len(answer) else ""
 
 
 def _decision(report: Report) -> tuple[Decision | None, str]:
@@ -309,7 +317,7 @@ def _where(evidence: Evidence, exchange: Exchange) -> str:
     passage = exchange.passages[evidence.passage]
     if passage.source:
         place += f", {line(passage.source, _SOURCE)}"
-    if not evidence.stands_in(exchange):
+    if evidence.quote and not evidence.stands_in(exchange):  # without it, texts were not kept
         place += "; the quote does not stand there"
     return place if passage.seen else f"{place}; never reached the prompt"
 

@@ -142,8 +142,7 @@ class _Page:
             for number, label in piece.begins:
                 text.append(f"[{signs[label]}{number}] ", style=LOOKS[label].style)
             text.append(fit(piece.text), style=LOOKS[piece.label].style if piece.label else "")
-        text.append(fit(self.sheet.rest), style="bold")
-        return text if text.plain else Text("(empty answer)", style="dim")
+        return text.append(fit(self.sheet.rest), style="bold")
 
     def _table(
         self, fit: Callable[[str], str], signs: dict[Label, str], width: int

@@ -90,7 +90,7 @@ def checked_tags(tags: object) -> tuple[str, ...]:
 def _checked(redact: Redact) -> Redact:
     def run(text: str) -> str:
         try:
-            new: object = redact(text)
+            new: Any = redact(text)
         except Exception as error:
             raise FaithguardError(f"`redact` raised {describe(error)}: nothing is kept") from None
         if not isinstance(new, str):

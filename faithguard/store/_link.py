@@ -19,6 +19,11 @@ from faithguard._fork import reset_in_child
 from faithguard.errors import ConfigError, FaithguardError
 from faithguard.store._schema import migrate, versions
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 __all__ = ["VARIABLE", "Link", "StrPath", "store_path"]
 
 StrPath: TypeAlias = str | os.PathLike[str]
@@ -126,8 +131,6 @@ class Link:
         """Turn what SQLite raises, which holds no text, into an error that names the file."""
         try:
             yield
-        except ConfigError as error:
-            raise ConfigError(f"the store {str(self.path)!r} cannot be {what}: {error}") from None
         except (sqlite3.Error, OSError) as error:
             reason = getattr(error, "strerror", None) or error
             raise FaithguardError(
@@ -154,6 +157,9 @@ class Link:
                 Link(self.path, read_only=False).close_after_opening()
             elif not self.read_only:
                 _prepare(db)
+        except ConfigError as error:
+            db.close()
+            raise ConfigError(f"the store {str(self.path)!r} cannot be used: {error}") from None
         except BaseException:
             db.close()
             raise
@@ -173,7 +179,7 @@ class Link:
                 self._db = None
 
     def after_fork(self) -> None:
-        """Open another connection in a child; one that was begun elsewhere must not even end."""
+        """Open another connection in a child; the parent's is not the child's to close."""
         self._lock = threading.RLock()
         if self._db is not None:
             self._inherited.append(self._db)
@@ -187,7 +193,27 @@ def _make_folder(folder: Path) -> None:
 
 def _make(path: Path) -> None:
     """Make an empty file that only its owner may read; SQLite's own files follow its mode."""
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    if path.exists():
+        return
+    with _alone(path.parent):
+        if not path.exists():
+            for end in ("-wal", "-shm"):  # of a file that was deleted: SQLite would believe them
+                Path(f"{path}{end}").unlink(missing_ok=True)
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+
+
+@contextmanager
+def _alone(folder: Path) -> Generator[None]:
+    """Let one process at a time make files in a folder."""
+    if fcntl is None:  # Windows deletes no file that is open
+        yield
+        return
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX)  # until it is closed
+        yield
+    finally:
+        os.close(opened)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

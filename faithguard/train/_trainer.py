@@ -149,6 +149,8 @@ class _Run:
         settings, out = self._settings, self._settings.out
         if settings.resume and (out / _CHECKPOINT).is_file():
             self._state = _restore(out / _CHECKPOINT, self._model, self._optimiser)
+            # a run that was done and now has a longer schedule must be looked at again
+            self._state.looked = min(self._state.looked, self._done())
         else:
             self._state.precision = _model.precision_here(settings.precision, self._device)
         examples = examples_of(self._parts.choosing, seed=0, most=_MOST_CHOOSING)

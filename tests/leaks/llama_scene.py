@@ -108,6 +108,11 @@ class Talk:
         return told
 
 
+def asks(text: str) -> bool:
+    """Say whether a question of the scene stands in a text."""
+    return bool(_QUESTIONS.search(text))
+
+
 def asked(prompt: str) -> str:
     """Return the question of the scene that stands last in a prompt."""
     found = _QUESTIONS.findall(prompt)

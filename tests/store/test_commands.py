@@ -373,14 +373,15 @@ def test_what_score_wrote_can_be_imported(tmp_path: Path) -> None:
     "line",
     [
         '{"answer": "SECRET"}',
-        '{"stored": {"opinions": [{"claim": "SECRET"}]}, ' + record().to_json()[1:],
+        '{"stored": {"opinions": [{"claim": "SECRET"}]}, RECORD',
         "SECRET",
         '"\\ud800 SECRET"',
     ],
 )
 def test_a_line_that_is_no_record_ends_an_import(tmp_path: Path, line: str) -> None:
     """What was before it is added, and the same command goes on once it is mended."""
-    (tmp_path / "in.jsonl").write_text(f"{record().to_json()}\n{line}\n")
+    one = record().to_json()
+    (tmp_path / "in.jsonl").write_text(f"{one}\n{line.replace('RECORD', one[1:])}\n")
     path = tmp_path / "records.db"
     message = complaint("store", "import", tmp_path / "in.jsonl", "--store", path)
 
@@ -406,3 +407,17 @@ def test_old_records_are_pruned_by_a_command(tmp_path: Path) -> None:
         "store", "prune", "--days", "1", "--store", tmp_path / "typo.db"
     )
     assert not (tmp_path / "typo.db").exists()
+
+
+def test_a_record_without_texts_is_shown_for_what_it_is(tmp_path: Path) -> None:
+    """Verdicts and counts; nothing is said of an answer or a quote that is not there."""
+    SqliteSink(tmp_path / "records.db", texts=False).write(rich_record())
+    shown = ran("show", "--store", tmp_path / "records.db").stdout
+    page = Reader(ran("report", tmp_path / "records.db", "-o", "-").stdout)
+
+    for text in (shown, page.text):
+        assert "(the answer was not kept)" in text
+        assert "1 of 1 claim supported" in text
+        assert "ferry.md" in text
+        assert "does not stand there" not in text
+        assert RIGHT not in text

@@ -177,6 +177,24 @@ def test_one_sink_that_fails_takes_nothing_from_another(
     assert len(warnings(caplog)) == 1
 
 
+def test_a_store_that_is_held_holds_up_nobody(tmp_path: Path) -> None:
+    """Another program that writes for long makes the queue wait, and not its host."""
+    path = tmp_path / "records.db"
+    sink = SqliteSink(path)
+    sink.write(record("before"))
+    outbox = Outbox([sink], capacity=3)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    room = [outbox.submit(lambda n=n: record(f"r{n}")) for n in range(6)]  # type: ignore[misc]
+    assert not outbox.queue.wait(0.2)
+    other.execute("COMMIT")
+    other.close()
+    assert outbox.queue.wait(60)
+
+    assert room.count(False) == outbox.queue.dropped > 0
+    assert Store(path).count() == 1 + room.count(True)
+
+
 FULL = """
 import logging, resource, sys
 from pathlib import Path

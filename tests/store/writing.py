@@ -66,9 +66,11 @@ def in_threads(threads: int, work: Callable[[int], None]) -> None:
         worker.join()
 
 
-def write_and_tell(path: str, name: str, threads: int, records: int, told: str) -> None:
+def write_and_tell(
+    path: str, name: str, threads: int, records: int, told: str, made: Record | None = None
+) -> None:
     """Write, and say of each record that it is written."""
-    sink, made = SqliteSink(path), template()
+    sink, made = SqliteSink(path), made or template()
     file = os.open(told, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 
     def work(thread: int) -> None:
@@ -80,10 +82,19 @@ def write_and_tell(path: str, name: str, threads: int, records: int, told: str) 
     in_threads(threads, work)
 
 
-def submit(path: str, name: str, threads: int, records: int, rate: float | None) -> dict[str, int]:
+def submit(
+    path: str,
+    name: str,
+    threads: int,
+    records: int,
+    *,
+    rate: float | None = None,
+    capacity: int = 1_000,
+    made: Record | None = None,
+) -> dict[str, int]:
     """Submit to a queue, and return what became of it."""
-    sink, made = SqliteSink(path), template()
-    outbox = Outbox([sink])
+    sink, one = SqliteSink(path), made or template()
+    outbox = Outbox([sink], capacity=capacity)
     start = time.monotonic()
 
     def work(thread: int) -> None:
@@ -91,7 +102,7 @@ def submit(path: str, name: str, threads: int, records: int, rate: float | None)
             if rate is not None:
                 due = start + (number * threads + thread) / rate
                 time.sleep(max(0.0, due - time.monotonic()))
-            outbox.submit(partial(named, made, f"{name}.{thread}.{number}"))
+            outbox.submit(partial(named, one, f"{name}.{thread}.{number}"))
 
     in_threads(threads, work)
     outbox.queue.wait()
@@ -116,7 +127,7 @@ def main(argv: Sequence[str]) -> None:
     if args.told:
         write_and_tell(args.path, args.name, args.threads, args.records, args.told)
     else:
-        print(json.dumps(submit(args.path, args.name, args.threads, args.records, args.rate)))
+        print(json.dumps(submit(args.path, args.name, args.threads, args.records, rate=args.rate)))
 
 
 if __name__ == "__main__":

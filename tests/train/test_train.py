@@ -179,6 +179,19 @@ def test_a_killed_run_goes_on_as_if_it_had_not_been(
     )
 
 
+def test_a_run_that_was_done_goes_on_with_a_longer_schedule(
+    rows: Path, encoder: Path, done: Path, tmp_path: Path
+) -> None:
+    """What it learns then is looked at, too, at the end as well."""
+    out = shutil.copytree(done, tmp_path / "out")
+    train(settings(rows, encoder, out, steps=3 * STEPS, resume=True))
+    lines = [json.loads(line) for line in (out / "log.jsonl").read_text("utf-8").splitlines()]
+    looks = [line["step"] for line in lines if "held_apart" in line]
+
+    assert len(looks) == 5
+    assert looks[2:] == [STEPS, 2 * STEPS, 3 * STEPS]
+
+
 def test_a_run_that_is_asked_to_stop_says_how_to_go_on(
     running: subprocess.Popen[bytes], tmp_path: Path
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import socket
 import threading
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Server"]
 
 _HOST = "127.0.0.1"
+_TOKEN = re.compile("[A-Za-z0-9_-]+")
 _PATIENCE = 20.0
 """Seconds to wait for the server to begin and to end."""
 
@@ -33,7 +35,8 @@ class Server:
         token: What the address holds, in letters, digits, `-` and `_`; by default 256 random bits.
 
     Raises:
-        ConfigError: If there is no such store, or the port is taken.
+        ConfigError: If there is no such store, the port is taken, or the token holds what no
+            address can.
         MissingExtraError: If the extra `ui` is not installed.
     """
 
@@ -50,12 +53,14 @@ class Server:
         from faithguard.ui._app import application  # they import the extra
         from faithguard.ui._gate import Gate
 
+        self._token = secrets.token_urlsafe(32) if token is None else token
+        if not _TOKEN.fullmatch(self._token):
+            raise ConfigError("`token` may hold letters, digits, - and _, and no more")
         self.store = Store(path)
         """What is shown."""
         if label:
             self.store.close()
             self.store = Store(path, read_only=False)
-        self._token = token or secrets.token_urlsafe(32)
         self._socket = _listening(port)
         self._server: Uvicorn = uvicorn.Server(
             uvicorn.Config(

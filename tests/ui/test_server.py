@@ -208,6 +208,13 @@ def test_tokens_differ(path: Path) -> None:
     assert all(len(token) >= 43 for token in tokens)
 
 
+@pytest.mark.parametrize("token", ["", "a/b", "ü", "a b", "..", "a?b"])
+def test_a_token_that_no_address_can_hold_is_refused(path: Path, token: str) -> None:
+    """It would be a page that nobody can open, or that everybody can."""
+    with pytest.raises(ConfigError, match="token"):
+        Server(path, token=token)
+
+
 # What is answered
 
 

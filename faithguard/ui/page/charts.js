@@ -77,7 +77,12 @@ export function stacked(caption, rows) {
         h("td"),
         h("td", { class: "bar" }),
         LEVELS.map((level) =>
-          h("th", { scope: "col", class: `v-${level}` }, h("i", { "aria-hidden": "true" }, SHAPES[level]), level === "none" ? "no score" : level),
+          h(
+            "th",
+            { scope: "col", class: `v-${level}` },
+            h("i", { "aria-hidden": "true" }, SHAPES[level]),
+            level === "none" ? "no score" : level,
+          ),
         ),
       ),
     ),
@@ -90,7 +95,13 @@ export function stacked(caption, rows) {
           "tr",
           null,
           h("th", { scope: "row", dir: "auto" }, name),
-          h("td", { class: "bar" }, LEVELS.filter((level) => parts[level]).map((level) => length(parts[level] / all, `v-${level}`))),
+          h(
+            "td",
+            { class: "bar" },
+            LEVELS.filter((level) => parts[level]).map((level) =>
+              length(parts[level] / all, `v-${level}`),
+            ),
+          ),
           LEVELS.map((level) => h("td", null, count(parts[level] ?? 0))),
         );
       }),

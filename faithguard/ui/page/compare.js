@@ -25,9 +25,28 @@ export async function compare({ parameters, state }) {
     "div",
     { class: "compare" },
     h("h1", { class: "unseen" }, "Compare"),
-    h("p", { class: "lead" }, "The same questions under two tags or at two times: what became better, and what worse."),
-    h("div", { class: "sides" }, SIDES.map((side) => controls(side, parameters, choices))),
-    found ? result(found, name) : h("div", { class: "empty" }, h("h2", null, "Choose two sides"), h("p", null, "A tag or a range of time for each. Give answers tags such as the version of a prompt: SqliteSink(tags=[\"prompt-8\"]).")),
+    h(
+      "p",
+      { class: "lead" },
+      "The same questions under two tags or at two times: what became better, and what worse.",
+    ),
+    h(
+      "div",
+      { class: "sides" },
+      SIDES.map((side) => controls(side, parameters, choices)),
+    ),
+    found
+      ? result(found, name)
+      : h(
+          "div",
+          { class: "empty" },
+          h("h2", null, "Choose two sides"),
+          h(
+            "p",
+            null,
+            'A tag or a range of time for each. Give answers tags such as the version of a prompt: SqliteSink(tags=["prompt-8"]).',
+          ),
+        ),
   );
   return { title: "Compare", content, keys: {}, leave() {} };
 }
@@ -37,7 +56,8 @@ function queryOf(parameters) {
   for (const side of SIDES) {
     for (const part of PARTS) {
       const value = parameters.get(`${side}.${part}`);
-      if (value) query.set(`${side}.${part}`, part === "tag" ? value : new Date(value).toISOString());
+      if (value)
+        query.set(`${side}.${part}`, part === "tag" ? value : new Date(value).toISOString());
     }
   }
   return query;
@@ -67,13 +87,21 @@ function controls(side, parameters, choices) {
 
 function nameOf(parameters, side) {
   const [tag, since, until] = PARTS.map((part) => parameters.get(`${side}.${part}`));
-  const time = [since && `from ${since.replace("T", " ")}`, until && `to ${until.replace("T", " ")}`];
+  const time = [
+    since && `from ${since.replace("T", " ")}`,
+    until && `to ${until.replace("T", " ")}`,
+  ];
   return [tag, ...time].filter(Boolean).join(" ");
 }
 
 function result(found, name) {
   if (!found.questions) {
-    return h("div", { class: "empty" }, h("h2", null, "No question in common"), h("p", null, "The two sides hold answers to different questions."));
+    return h(
+      "div",
+      { class: "empty" },
+      h("h2", null, "No question in common"),
+      h("p", null, "The two sides hold answers to different questions."),
+    );
   }
   const changed = found.pairs.filter(({ a, b }) => a.passed !== b.passed);
   const rows = h("tbody");
@@ -81,7 +109,12 @@ function result(found, name) {
   const fill = (all) => {
     const shown = all ? found.pairs : changed;
     rows.replaceChildren(...shown.slice(0, SHOWN).map(pairRow));
-    told.textContent = shown.length > SHOWN ? `${count(SHOWN)} of ${count(shown.length)} shown` : shown.length ? "" : "No question passes under one side only.";
+    told.textContent =
+      shown.length > SHOWN
+        ? `${count(SHOWN)} of ${count(shown.length)} shown`
+        : shown.length
+          ? ""
+          : "No question passes under one side only.";
   };
   const box = h("input", { type: "checkbox", onchange: () => fill(box.checked) });
   fill(false);
@@ -89,13 +122,27 @@ function result(found, name) {
     h(
       "section",
       { class: "outcome" },
-      h("h2", null, `${found.more ? "The last " : ""}${counted(found.questions, "question")} on both sides`),
+      h(
+        "h2",
+        null,
+        `${found.more ? "The last " : ""}${counted(found.questions, "question")} on both sides`,
+      ),
       SIDES.map((side) => interval(name(side), found.sides[side])),
       h(
         "p",
         { class: "turns" },
-        h("span", { class: "v-safe" }, h("i", { "aria-hidden": "true" }, "▲"), `${count(found.better)} better`),
-        h("span", { class: "v-block" }, h("i", { "aria-hidden": "true" }, "▼"), `${count(found.worse)} worse`),
+        h(
+          "span",
+          { class: "v-safe" },
+          h("i", { "aria-hidden": "true" }, "▲"),
+          `${count(found.better)} better`,
+        ),
+        h(
+          "span",
+          { class: "v-block" },
+          h("i", { "aria-hidden": "true" }, "▼"),
+          `${count(found.worse)} worse`,
+        ),
         h("span", { class: "soft" }, "answers that pass, with the 95% interval of their share"),
       ),
     ),
@@ -107,7 +154,16 @@ function result(found, name) {
         "table",
         { class: "pairs-table" },
         h("caption", { class: "unseen" }, "Questions side by side"),
-        h("thead", null, h("tr", null, h("th", { scope: "col" }, "Question"), SIDES.map((side) => h("th", { scope: "col", dir: "auto" }, name(side))))),
+        h(
+          "thead",
+          null,
+          h(
+            "tr",
+            null,
+            h("th", { scope: "col" }, "Question"),
+            SIDES.map((side) => h("th", { scope: "col", dir: "auto" }, name(side))),
+          ),
+        ),
         rows,
       ),
     ),
@@ -122,7 +178,12 @@ const cell = (row) =>
   h(
     "td",
     null,
-    h("a", { href: `#/answer/${row.number}` }, levelled(row.level, row.outcome), row.total ? h("span", { class: "counts" }, `${row.supported} of ${row.total}`) : null),
+    h(
+      "a",
+      { href: `#/answer/${row.number}` },
+      levelled(row.level, row.outcome),
+      row.total ? h("span", { class: "counts" }, `${row.supported} of ${row.total}`) : null,
+    ),
     h("span", { class: "soft when" }, timeOf(row.time)),
     h("span", { class: "a", dir: "auto" }, row.answer),
   );

@@ -34,7 +34,8 @@ export async function ask(path, parameters, options) {
     if (error.name === "AbortError") throw error;
     throw new Trouble("The server cannot be reached. Is it still running?");
   }
-  if (response.status === 403) throw new Trouble("This address is no longer valid: the server was started anew.");
+  if (response.status === 403)
+    throw new Trouble("This address is no longer valid: the server was started anew.");
   const found = await response.json();
   if (!response.ok) throw new Trouble(found.error);
   return found;
@@ -92,7 +93,13 @@ export function timeOf(text) {
 
 export function labelled(label, ...rest) {
   const { sign, word } = words.labels[label];
-  return h("span", { class: `label l-${label}` }, h("i", { "aria-hidden": "true" }, sign), word, ...rest);
+  return h(
+    "span",
+    { class: `label l-${label}` },
+    h("i", { "aria-hidden": "true" }, sign),
+    word,
+    ...rest,
+  );
 }
 
 const LEVELS = { safe: "●", warning: "▲", block: "■" };

@@ -1,7 +1,20 @@
 // A record -> the answer with its claims, the evidence of the one that is chosen, and how it went.
 
 import {
-  announce, ask, count, counted, h, labelled, levelled, money, percent, ready, seconds, tell, timeOf, unseen,
+  announce,
+  ask,
+  count,
+  counted,
+  h,
+  labelled,
+  levelled,
+  money,
+  percent,
+  ready,
+  seconds,
+  tell,
+  timeOf,
+  unseen,
   words,
 } from "./dom.js";
 import { neighbours } from "./list.js";
@@ -26,7 +39,12 @@ class Exchange {
     this.card = h("section", { class: "card", "aria-label": "The chosen claim" });
     this.passages = h("section", { class: "passages", "aria-label": "Passages" });
     this.tries = h("div");
-    this.side = h("div", { class: "side", tabindex: "0", role: "region", "aria-label": "Evidence" }, this.card, this.passages);
+    this.side = h(
+      "div",
+      { class: "side", tabindex: "0", role: "region", "aria-label": "Evidence" },
+      this.card,
+      this.passages,
+    );
     this.show(this.at);
   }
 
@@ -51,7 +69,13 @@ class Exchange {
           "div",
           { class: "main" },
           record.question
-            ? [h("h2", { class: "small" }, "Question"), folded(h("div", { class: "question" }, text(record.question)), record.question.length)]
+            ? [
+                h("h2", { class: "small" }, "Question"),
+                folded(
+                  h("div", { class: "question" }, text(record.question)),
+                  record.question.length,
+                ),
+              ]
             : null,
           h("div", { class: "titled" }, h("h2", { class: "small" }, "Answer"), this.tries),
           this.answer,
@@ -64,7 +88,7 @@ class Exchange {
       this.course(),
     );
     const first = this.attempt.claims.findIndex(isBad);
-    this.choose(first >= 0 ? first : this.facts()[0] ?? 0, false);
+    this.choose(first >= 0 ? first : (this.facts()[0] ?? 0), false);
     const { newer, older } = neighbours(record.number);
     const step = (number) => () => number && location.assign(`#/answer/${number}${this.query}`);
     const keys = {
@@ -96,7 +120,11 @@ class Exchange {
     const { newer, older } = neighbours(number);
     const to = (target, text, title) =>
       target
-        ? h("a", { class: "plain", href: `#/answer/${target}${this.query}`, "aria-label": title, title }, text)
+        ? h(
+            "a",
+            { class: "plain", href: `#/answer/${target}${this.query}`, "aria-label": title, title },
+            text,
+          )
         : null;
     return h(
       "header",
@@ -105,7 +133,12 @@ class Exchange {
         "nav",
         { class: "between", "aria-label": "Between answers" },
         h("a", { class: "back", href: `#/${this.query}` }, "← Answers"),
-        h("span", null, to(newer, "↑", "The answer before (k)"), to(older, "↓", "The next answer (j)")),
+        h(
+          "span",
+          null,
+          to(newer, "↑", "The answer before (k)"),
+          to(older, "↓", "The next answer (j)"),
+        ),
       ),
       h(
         "h1",
@@ -135,7 +168,11 @@ class Exchange {
     this.answer.replaceChildren(...this.drawAnswer(answer, claims));
     this.claims.replaceChildren(...this.drawClaims(claims), ...failures.map(failed));
     this.passages.replaceChildren(
-      h("h2", { class: "small" }, passages.length ? counted(passages.length, "passage") : "No passages"),
+      h(
+        "h2",
+        { class: "small" },
+        passages.length ? counted(passages.length, "passage") : "No passages",
+      ),
       ...passages.map((passage, index) => this.drawPassage(passage, index)),
     );
   }
@@ -180,8 +217,12 @@ class Exchange {
         shown.append(this.marker(index, claims[index]));
       }
       const worst = covering[0];
-      const attributes = { class: worst === undefined ? "piece" : `piece l-${claims[worst].label}`, data: { claims: ` ${covering.join(" ")} ` } };
-      if (worst !== undefined) attributes.onclick = () => getSelection().isCollapsed && this.choose(worst);
+      const attributes = {
+        class: worst === undefined ? "piece" : `piece l-${claims[worst].label}`,
+        data: { claims: ` ${covering.join(" ")} ` },
+      };
+      if (worst !== undefined)
+        attributes.onclick = () => getSelection().isCollapsed && this.choose(worst);
       shown.append(h("span", attributes, piece));
     }
     if (!answer.length) shown.append(h("span", { class: "soft" }, "(no text was kept)"));
@@ -211,23 +252,28 @@ class Exchange {
     if (!claims.length) return [h("p", { class: "soft" }, words.outcomes[this.attempt.outcome])];
     const many = claims.length > MANY;
     const list = h(
-        "ol",
-        { class: `claims${many ? " few" : ""}` },
-        claims.map((claim, index) =>
+      "ol",
+      { class: `claims${many ? " few" : ""}` },
+      claims.map((claim, index) =>
+        h(
+          "li",
+          { class: many && !isBad(claim) ? "rest" : null },
           h(
-            "li",
-            { class: many && !isBad(claim) ? "rest" : null },
-            h(
-              "button",
-              { type: "button", "aria-pressed": "false", data: { claim: index }, onclick: () => this.choose(index) },
-              labelled(claim.label),
-              h("span", { class: "claim-text", dir: "auto" }, claim.text || `claim ${index + 1}`),
-              h("span", { class: "soft said", data: { said: index } }, this.saidOf(index)),
-              claim.kind === "fact" ? null : h("span", { class: "soft" }, claim.kind),
-            ),
+            "button",
+            {
+              type: "button",
+              "aria-pressed": "false",
+              data: { claim: index },
+              onclick: () => this.choose(index),
+            },
+            labelled(claim.label),
+            h("span", { class: "claim-text", dir: "auto" }, claim.text || `claim ${index + 1}`),
+            h("span", { class: "soft said", data: { said: index } }, this.saidOf(index)),
+            claim.kind === "fact" ? null : h("span", { class: "soft" }, claim.kind),
           ),
         ),
-      );
+      ),
+    );
     const all = (event) => {
       list.classList.remove("few");
       event.target.remove();
@@ -235,7 +281,13 @@ class Exchange {
     return [
       h("h2", { class: "small" }, counted(claims.length, "claim")),
       list,
-      many ? h("button", { type: "button", class: "quiet", onclick: all }, `Show all ${count(claims.length)}`) : "",
+      many
+        ? h(
+            "button",
+            { type: "button", class: "quiet", onclick: all },
+            `Show all ${count(claims.length)}`,
+          )
+        : "",
     ];
   }
 
@@ -248,19 +300,30 @@ class Exchange {
     const length = passage.text.reduce((sum, { text }) => sum + text.length, 0);
     const shown = text(
       passage.text.map(({ text: piece, claims: lit }) =>
-        lit.length ? h("span", { class: "lit", data: { claims: ` ${lit.join(" ")} ` } }, piece) : piece,
+        lit.length
+          ? h("span", { class: "lit", data: { claims: ` ${lit.join(" ")} ` } }, piece)
+          : piece,
       ),
       passage.text.length ? null : h("span", { class: "soft" }, "(no text was kept)"),
     );
     const box = h(
       "article",
-      { class: `passage${passage.seen ? "" : " away"}`, id: `passage-${index + 1}`, tabindex: "-1", "aria-label": `Passage ${index + 1}` },
+      {
+        class: `passage${passage.seen ? "" : " away"}`,
+        id: `passage-${index + 1}`,
+        tabindex: "-1",
+        "aria-label": `Passage ${index + 1}`,
+      },
       h(
         "header",
         null,
         h("b", null, String(index + 1)),
         h("span", { class: "source", dir: "auto" }, passage.source || passage.origin),
-        h("span", { class: "soft" }, passage.hop ? `${passage.origin}, hop ${passage.hop}` : passage.origin),
+        h(
+          "span",
+          { class: "soft" },
+          passage.hop ? `${passage.origin}, hop ${passage.hop}` : passage.origin,
+        ),
         passage.seen ? null : h("span", { class: "never" }, "never reached the prompt"),
       ),
       shown,
@@ -273,7 +336,14 @@ class Exchange {
           "details",
           null,
           h("summary", null, "Metadata"),
-          h("dl", null, metadata.map(([key, value]) => [h("dt", { dir: "auto" }, key), folded(h("dd", null, text(value)), value.length)])),
+          h(
+            "dl",
+            null,
+            metadata.map(([key, value]) => [
+              h("dt", { dir: "auto" }, key),
+              folded(h("dd", null, text(value)), value.length),
+            ]),
+          ),
         ),
       );
     }
@@ -284,7 +354,6 @@ class Exchange {
     const many = this.attempt.claims.length;
     if (!many) return;
     this.choose((this.chosen + by + many) % many);
-    announce(this.card.querySelector(".told").textContent);
   }
 
   // Light a claim and its evidence, and say what is known of it.
@@ -293,7 +362,10 @@ class Exchange {
     this.chosen = claim ? index : null;
     for (const element of [this.answer, this.claims, this.passages]) {
       for (const piece of element.querySelectorAll("[data-claims]")) {
-        piece.classList.toggle("on", claim !== undefined && piece.dataset.claims.includes(` ${index} `));
+        piece.classList.toggle(
+          "on",
+          claim !== undefined && piece.dataset.claims.includes(` ${index} `),
+        );
       }
       for (const button of element.querySelectorAll("[data-claim]")) {
         button.setAttribute("aria-pressed", String(Number(button.dataset.claim) === index));
@@ -310,11 +382,13 @@ class Exchange {
     }
     if (!move) return;
     this.side.classList.add("picked");
+    announce(this.card.querySelector(".told").textContent);
     this.answer.querySelector(".piece.on")?.scrollIntoView({ block: "nearest" });
     if (!lit.length) return;
     // As far down as it takes to see the evidence, so that most of the card stays in sight.
     const { side } = this;
-    const bottom = lit[0].getBoundingClientRect().bottom - side.getBoundingClientRect().top + side.scrollTop;
+    const bottom =
+      lit[0].getBoundingClientRect().bottom - side.getBoundingClientRect().top + side.scrollTop;
     side.scrollTo({ top: bottom - side.clientHeight + 24 });
   }
 
@@ -323,12 +397,24 @@ class Exchange {
     const evidence = claim.evidence.map((piece) => {
       const known = piece.passage < attempt.passages.length;
       const source = known ? attempt.passages[piece.passage].source : "";
-      const where = known ? [`Passage ${piece.passage + 1}`, source && `, ${source}`] : `Passage ${piece.passage + 1}, which is not in the context`;
+      const where = known
+        ? [`Passage ${piece.passage + 1}`, source && `, ${source}`]
+        : `Passage ${piece.passage + 1}, which is not in the context`;
       return h(
         "li",
         null,
         piece.quote ? h("q", { dir: "auto" }, piece.quote) : null,
-        h("button", { type: "button", class: "link", dir: "auto", disabled: !known, onclick: () => this.goTo(piece.passage) }, where),
+        h(
+          "button",
+          {
+            type: "button",
+            class: "link",
+            dir: "auto",
+            disabled: !known,
+            onclick: () => this.goTo(piece.passage),
+          },
+          where,
+        ),
         piece.stands || !known ? null : h("em", null, "the quote does not stand there"),
       );
     });
@@ -337,27 +423,67 @@ class Exchange {
       h(
         "header",
         null,
-        h("span", { class: "told" }, labelled(claim.label), unseen(`, claim ${index + 1} of ${attempt.claims.length}: ${claim.text}`)),
+        h(
+          "span",
+          { class: "told" },
+          labelled(claim.label),
+          unseen(`, claim ${index + 1} of ${attempt.claims.length}: ${claim.text}`),
+        ),
         h(
           "span",
           { class: "turn" },
-          h("button", { type: "button", class: "quiet", "aria-label": "The claim before", title: "The claim before (←)", onclick: () => this.step(-1) }, "←"),
+          h(
+            "button",
+            {
+              type: "button",
+              class: "quiet",
+              "aria-label": "The claim before",
+              title: "The claim before (←)",
+              onclick: () => this.step(-1),
+            },
+            "←",
+          ),
           h("span", { class: "soft" }, `${index + 1} of ${attempt.claims.length}`),
-          h("button", { type: "button", class: "quiet", "aria-label": "The next claim", title: "The next claim (→)", onclick: () => this.step(1) }, "→"),
+          h(
+            "button",
+            {
+              type: "button",
+              class: "quiet",
+              "aria-label": "The next claim",
+              title: "The next claim (→)",
+              onclick: () => this.step(1),
+            },
+            "→",
+          ),
         ),
       ),
       folded(h("div", { class: "statement" }, text(claim.text)), claim.text.length),
-      claim.reason ? folded(h("div", { class: "reason" }, text(claim.reason)), claim.reason.length) : null,
+      claim.reason
+        ? folded(h("div", { class: "reason" }, text(claim.reason)), claim.reason.length)
+        : null,
       h(
         "dl",
         { class: "pairs" },
         claim.kind === "fact" ? null : [h("dt", null, "Kind"), h("dd", null, claim.kind)],
         p === null
           ? null
-          : [h("dt", null, "Probability"), h("dd", { class: "chance" }, meter(p), percent(p), h("span", { class: "soft" }, "that it is supported"))],
+          : [
+              h("dt", null, "Probability"),
+              h(
+                "dd",
+                { class: "chance" },
+                meter(p),
+                percent(p),
+                h("span", { class: "soft" }, "that it is supported"),
+              ),
+            ],
         claim.cause ? [h("dt", null, "Cause"), h("dd", null, words.causes[claim.cause])] : null,
-        claim.verifier ? [h("dt", null, "Verifier"), h("dd", null, h("code", { dir: "auto" }, claim.verifier))] : null,
-        evidence.length ? [h("dt", null, "Evidence"), h("dd", null, h("ul", { class: "evidence" }, evidence))] : null,
+        claim.verifier
+          ? [h("dt", null, "Verifier"), h("dd", null, h("code", { dir: "auto" }, claim.verifier))]
+          : null,
+        evidence.length
+          ? [h("dt", null, "Evidence"), h("dd", null, h("ul", { class: "evidence" }, evidence))]
+          : null,
       ),
       this.drawOpinion(index),
     ];
@@ -373,13 +499,24 @@ class Exchange {
     const said = this.isLast ? this.record.opinions[index] : undefined;
     if (!words.label) {
       if (!said) return "";
-      return h("p", { class: "opinion" }, said.agree ? "Labelled: agreed" : "Labelled: disagreed", said.note ? h("span", { dir: "auto" }, `: ${said.note}`) : null);
+      return h(
+        "p",
+        { class: "opinion" },
+        said.agree ? "Labelled: agreed" : "Labelled: disagreed",
+        said.note ? h("span", { dir: "auto" }, `: ${said.note}`) : null,
+      );
     }
-    if (!this.isLast) return h("p", { class: "opinion soft" }, "Only the last attempt can be labelled.");
+    if (!this.isLast)
+      return h("p", { class: "opinion soft" }, "Only the last attempt can be labelled.");
     const button = (agree, text, key) =>
       h(
         "button",
-        { type: "button", class: "plain", "aria-pressed": String(said?.agree === agree), onclick: () => this.say(agree) },
+        {
+          type: "button",
+          class: "plain",
+          "aria-pressed": String(said?.agree === agree),
+          onclick: () => this.say(agree),
+        },
         text,
         h("kbd", { "aria-hidden": "true" }, key),
       );
@@ -406,7 +543,12 @@ class Exchange {
     if (claim === null || !this.isLast) return;
     const before = this.record.opinions[claim];
     try {
-      const found = await tell("label", { number: this.record.number, claim, agree, note: note ?? before?.note ?? "" });
+      const found = await tell("label", {
+        number: this.record.number,
+        claim,
+        agree,
+        note: note ?? before?.note ?? "",
+      });
       this.record.opinions = found.opinions;
       announce(agree ? "agreed" : "disagreed");
     } catch (error) {
@@ -417,7 +559,8 @@ class Exchange {
     }
     const said = this.claims.querySelector(`[data-said="${claim}"]`);
     if (said) said.textContent = this.saidOf(claim);
-    if (this.chosen === claim) this.card.querySelector(".opinion").replaceWith(this.drawOpinion(claim));
+    if (this.chosen === claim)
+      this.card.querySelector(".opinion").replaceWith(this.drawOpinion(claim));
   }
 
   changes() {
@@ -450,7 +593,13 @@ class Exchange {
             null,
             h("div", { class: "diff" }, text(changed(change))),
             evidence.map((piece) =>
-              h("p", { class: "soft" }, "by ", h("q", { dir: "auto" }, piece.quote), ` in passage ${piece.passage + 1}`),
+              h(
+                "p",
+                { class: "soft" },
+                "by ",
+                h("q", { dir: "auto" }, piece.quote),
+                ` in passage ${piece.passage + 1}`,
+              ),
             ),
           ),
         ),
@@ -466,14 +615,39 @@ class Exchange {
     const steps = [...record.steps.map((step) => this.drawStep(step, passages))];
     record.attempts.forEach((attempt, index) => {
       const which = record.attempts.length > 1 ? `Attempt ${index + 1}: the` : "The";
-      steps.push(step("model", `${which} model writes the answer`, record.finish_reason && index === record.attempts.length - 1 ? `ended by ${record.finish_reason}` : ""));
-      steps.push(step("check", attempt.total ? `${attempt.supported} of ${counted(attempt.total, "claim")} supported` : words.outcomes[attempt.outcome], ""));
+      steps.push(
+        step(
+          "model",
+          `${which} model writes the answer`,
+          record.finish_reason && index === record.attempts.length - 1
+            ? `ended by ${record.finish_reason}`
+            : "",
+        ),
+      );
+      steps.push(
+        step(
+          "check",
+          attempt.total
+            ? `${attempt.supported} of ${counted(attempt.total, "claim")} supported`
+            : words.outcomes[attempt.outcome],
+          "",
+        ),
+      );
     });
-    steps.push(step(record.decision.passed ? "yes" : "no", OUTCOMES[record.decision.action] ?? record.decision.action, record.decision.reason));
+    steps.push(
+      step(
+        record.decision.passed ? "yes" : "no",
+        OUTCOMES[record.decision.action] ?? record.decision.action,
+        record.decision.reason,
+      ),
+    );
     const longest = Math.max(...Object.values(timings), 1e-9);
     const facts = [
       ["Calls of the check", counted(usage.calls, "model call")],
-      usage.input_tokens + usage.output_tokens > 0 && ["Tokens", `${count(usage.input_tokens)} in, ${count(usage.output_tokens)} out`],
+      usage.input_tokens + usage.output_tokens > 0 && [
+        "Tokens",
+        `${count(usage.input_tokens)} in, ${count(usage.output_tokens)} out`,
+      ],
       usage.cached > 0 && ["From the cache", counted(usage.cached, "verdict")],
       cost !== null && ["Cost", money(cost)],
       ["Context", CONTEXTS[record.context_source]],
@@ -490,27 +664,76 @@ class Exchange {
           "table",
           { class: "bars" },
           h("caption", { class: "unseen" }, "Seconds by stage"),
-          h("tbody", null, Object.entries(timings).map(([stage, value]) => h("tr", null, h("th", { scope: "row", dir: "auto" }, stage), h("td", { class: "bar" }, bar(value / longest)), h("td", null, seconds(value))))),
+          h(
+            "tbody",
+            null,
+            Object.entries(timings).map(([stage, value]) =>
+              h(
+                "tr",
+                null,
+                h("th", { scope: "row", dir: "auto" }, stage),
+                h("td", { class: "bar" }, bar(value / longest)),
+                h("td", null, seconds(value)),
+              ),
+            ),
+          ),
         ),
-        h("dl", { class: "pairs" }, facts.map(([name, value]) => [h("dt", null, name), h("dd", null, value)])),
-        h("dl", { class: "pairs versions" }, Object.entries(versions).map(([stage, name]) => [h("dt", { dir: "auto" }, stage), h("dd", null, h("code", { dir: "auto" }, name))])),
+        h(
+          "dl",
+          { class: "pairs" },
+          facts.map(([name, value]) => [h("dt", null, name), h("dd", null, value)]),
+        ),
+        h(
+          "dl",
+          { class: "pairs versions" },
+          Object.entries(versions).map(([stage, name]) => [
+            h("dt", { dir: "auto" }, stage),
+            h("dd", null, h("code", { dir: "auto" }, name)),
+          ]),
+        ),
       ),
     );
   }
 
   drawStep({ kind, calls, passages: indices }, passages) {
-    if (kind === "model") return step("model", calls === 1 ? "A model call" : `${calls} model calls`, "");
+    if (kind === "model")
+      return step("model", calls === 1 ? "A model call" : `${calls} model calls`, "");
     const away = indices.filter((index) => !passages[index].seen).length;
     const links = indices.map((index) =>
-      h("button", { type: "button", class: "link", onclick: () => this.goTo(index), "aria-label": `Passage ${index + 1}` }, String(index + 1)),
+      h(
+        "button",
+        {
+          type: "button",
+          class: "link",
+          onclick: () => this.goTo(index),
+          "aria-label": `Passage ${index + 1}`,
+        },
+        String(index + 1),
+      ),
     );
     const what = `${ORIGINS[kind]} ${counted(indices.length, "passage")}`;
-    return step("fetch", what, [links, away ? `, ${away === indices.length && away === 1 ? "which" : away} never reached the prompt` : null]);
+    return step("fetch", what, [
+      links,
+      away
+        ? `, ${away === indices.length && away === 1 ? "which" : away} never reached the prompt`
+        : null,
+    ]);
   }
 }
 
-const OUTCOMES = { deliver: "Delivered", flag: "Delivered, flagged", block: "Held back", repair: "Repaired", regenerate: "To be asked again" };
-const ORIGINS = { retriever: "The retriever brings", tool: "A tool brings", prompt: "The prompt holds", caller: "The caller gives" };
+const OUTCOMES = {
+  deliver: "Delivered",
+  flag: "Delivered, flagged",
+  block: "Held back",
+  repair: "Repaired",
+  regenerate: "To be asked again",
+};
+const ORIGINS = {
+  retriever: "The retriever brings",
+  tool: "A tool brings",
+  prompt: "The prompt holds",
+  caller: "The caller gives",
+};
 const CONTEXTS = {
   retrieval: "what retrievers and tools brought",
   prompt: "the text of the prompt: no retrieval was seen",
@@ -529,20 +752,37 @@ function folded(box, length) {
     event.target.remove();
   };
   box.classList.add("long");
-  box.append(h("button", { type: "button", class: "quiet unfold", onclick: unfold }, "Show all of it"));
+  box.append(
+    h("button", { type: "button", class: "quiet unfold", onclick: unfold }, "Show all of it"),
+  );
   return box;
 }
 
-const isBad = (claim) => claim.kind === "fact" && claim.label !== "supported" && claim.label !== "not_checked";
+const isBad = (claim) =>
+  claim.kind === "fact" && claim.label !== "supported" && claim.label !== "not_checked";
 
 const step = (kind, what, more) =>
-  h("li", { class: `step s-${kind}` }, h("span", null, what), more && more.length ? h("span", { class: "soft", dir: "auto" }, more) : null);
+  h(
+    "li",
+    { class: `step s-${kind}` },
+    h("span", null, what),
+    more && more.length ? h("span", { class: "soft", dir: "auto" }, more) : null,
+  );
 
 const failed = ({ kind, stage, message }) =>
-  h("p", { class: "failure" }, h("b", null, `No verdict (${kind}) `), h("code", { dir: "auto" }, stage), " ", h("span", { dir: "auto" }, message));
+  h(
+    "p",
+    { class: "failure" },
+    h("b", null, `No verdict (${kind}) `),
+    h("code", { dir: "auto" }, stage),
+    " ",
+    h("span", { dir: "auto" }, message),
+  );
 
 const changed = (pieces) =>
-  pieces.map(({ kind, text }) => (kind === "kept" ? text : h(kind === "in" ? "ins" : "del", null, text)));
+  pieces.map(({ kind, text }) =>
+    kind === "kept" ? text : h(kind === "in" ? "ins" : "del", null, text),
+  );
 
 function meter(value) {
   const box = h("span", { class: "meter", "aria-hidden": "true" }, h("b"));

@@ -113,7 +113,12 @@ export class FilterBar {
       "details",
       { class: "more", open: WIDE.matches },
       h("summary", null, "Filters ", this.badge),
-      h("div", { class: "fields" }, controls.map((control) => control.element), this.clear),
+      h(
+        "div",
+        { class: "fields" },
+        controls.map((control) => control.element),
+        this.clear,
+      ),
     );
     WIDE.addEventListener("change", () => (this.more.open ||= WIDE.matches));
     this.element = h("search", { class: "filters" }, this.search, this.more);
@@ -163,5 +168,8 @@ export const goTo = (page) => (next) => {
 
 // Ask anew what the filters can be set to; the pages do not wait for it.
 export function refresh() {
-  ask("choices").then((found) => bar.offer(found), () => {});
+  ask("choices").then(
+    (found) => bar.offer(found),
+    () => {},
+  );
 }

@@ -1,7 +1,19 @@
 // Rows of the store, the newest first -> a list that grows at its end by scrolling, and at its
 // beginning by itself.
 
-import { announce, ask, count, counted, h, levelled, ready, timeOf, Trouble, unseen, words } from "./dom.js";
+import {
+  announce,
+  ask,
+  count,
+  counted,
+  h,
+  levelled,
+  ready,
+  timeOf,
+  Trouble,
+  unseen,
+  words,
+} from "./dom.js";
 import { bar, filtersOf, goTo, queryOf, refresh } from "./filters.js";
 
 const PAUSE = 1_000; // milliseconds between two looks for new rows
@@ -65,17 +77,21 @@ class List {
 
   begin() {
     scrollTo(0, this.scroll);
-    if (this.last) this.items.querySelector(`[data-number="${this.last}"] a`)?.focus({ preventScroll: true });
-    this.watcher = new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && this.grow(), {
-      rootMargin: "600px",
-    });
+    if (this.last)
+      this.items.querySelector(`[data-number="${this.last}"] a`)?.focus({ preventScroll: true });
+    this.watcher = new IntersectionObserver(
+      (seen) => seen.some((one) => one.isIntersecting) && this.grow(),
+      {
+        rootMargin: "600px",
+      },
+    );
     this.watcher.observe(this.end);
-    this.running = true;
-    this.look();
+    this.turn = {};
+    this.look(this.turn);
   }
 
   pause() {
-    this.running = false;
+    this.turn = null;
     clearTimeout(this.timer);
     this.scroll = scrollY;
     this.watcher?.disconnect();
@@ -115,12 +131,11 @@ class List {
       this.say(error);
     }
     this.growing = false;
-    if (this.running && this.end.getBoundingClientRect().top < innerHeight + 600) this.grow();
+    if (this.turn && this.end.getBoundingClientRect().top < innerHeight + 600) this.grow();
   }
 
-  // What arrived since, wherever it belongs by its time.
-  async look() {
-    if (!this.running) return;
+  // What arrived since, wherever it belongs by its time; again and again, until the list is left.
+  async look(turn) {
     if (!document.hidden) {
       try {
         const query = queryOf(this.filters);
@@ -128,12 +143,12 @@ class List {
         const found = await ask("new", query);
         this.newest = found.newest;
         this.add(found.rows);
-        if (this.running) this.state("live");
+        if (this.turn === turn) this.state("live");
       } catch (error) {
         this.say(error);
       }
     }
-    if (this.running) this.timer = setTimeout(() => this.look(), PAUSE);
+    if (this.turn === turn) this.timer = setTimeout(() => this.look(turn), PAUSE);
   }
 
   add(rows) {
@@ -152,12 +167,14 @@ class List {
 
   say(error) {
     if (!(error instanceof Trouble)) throw error;
-    if (this.running) this.state(error.message, true);
+    if (this.turn) this.state(error.message, true);
   }
 
   drawCount() {
     const filtered = this.key !== "";
-    this.total.textContent = this.count ? `${counted(this.count, "answer")}${filtered ? " of this kind" : ""}` : "";
+    this.total.textContent = this.count
+      ? `${counted(this.count, "answer")}${filtered ? " of this kind" : ""}`
+      : "";
     const nothing = this.count === 0;
     this.end.replaceChildren(...(nothing ? [filtered ? NONE() : EMPTY()] : []));
     this.items.hidden = nothing;
@@ -177,7 +194,9 @@ class List {
           "span",
           { class: "row-text" },
           h("span", { class: "q", dir: "auto" }, question || "(nothing)"),
-          row.question ? h("span", { class: "a", dir: "auto" }, row.answer || "(empty answer)") : null,
+          row.question
+            ? h("span", { class: "a", dir: "auto" }, row.answer || "(empty answer)")
+            : null,
         ),
         h("span", { class: "row-marks" }, marks(row.labels)),
         h("span", { class: "row-meta" }, meta(row)),
@@ -193,7 +212,9 @@ const isNewer = (row, old) => {
 };
 
 const counts = (row) =>
-  row.total ? h("span", { class: "counts" }, `${count(row.supported)} of ${count(row.total)}`) : null;
+  row.total
+    ? h("span", { class: "counts" }, `${count(row.supported)} of ${count(row.total)}`)
+    : null;
 
 function marks(labels) {
   return Object.entries(labels)
@@ -209,7 +230,12 @@ function marks(labels) {
     );
 }
 
-const ACTIONS = { block: "held back", flag: "flagged", repair: "repaired", regenerate: "asked again" };
+const ACTIONS = {
+  block: "held back",
+  flag: "flagged",
+  repair: "repaired",
+  regenerate: "asked again",
+};
 
 function meta(row) {
   const parts = [row.domain, ...row.tags];
@@ -221,15 +247,23 @@ function meta(row) {
 }
 
 const NONE = () =>
-  h("div", { class: "empty" }, h("h2", null, "No answer is like that"), h("p", null, "Take a filter away, or wait: new answers appear by themselves."));
+  h(
+    "div",
+    { class: "empty" },
+    h("h2", null, "No answer is like that"),
+    h("p", null, "Take a filter away, or wait: new answers appear by themselves."),
+  );
 
 const EMPTY = () =>
   h(
     "div",
     { class: "empty" },
     h("h2", null, "Nothing recorded yet"),
-    h("p", null, "Answers appear here by themselves as soon as your chain writes to this store:"),
-    h("pre", null, h("code", null, `from faithguard.sinks import SqliteSink\n\nFaithfulnessCallback(sinks=[SqliteSink()])`)),
-    h("p", { class: "soft" }, words.store ?? ""),
+    h(
+      "p",
+      null,
+      "Answers appear here by themselves as soon as a watched or guarded app writes them:",
+    ),
+    h("pre", null, h("code", null, `FAITHGUARD_STORE=${words.store} python your_app.py`)),
+    h("p", null, "or, in its code, ", h("code", null, "sinks=[SqliteSink(...)]")),
   );
-

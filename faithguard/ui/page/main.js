@@ -55,7 +55,12 @@ function trouble(error) {
   if (!(error instanceof Trouble)) console.error(error);
   const told = error instanceof Trouble ? error.message : `The page has a fault: ${error.message}`;
   main.replaceChildren(
-    h("div", { class: "empty", role: "alert" }, h("h1", null, "This cannot be shown"), h("p", null, told)),
+    h(
+      "div",
+      { class: "empty", role: "alert" },
+      h("h1", null, "This cannot be shown"),
+      h("p", null, told),
+    ),
   );
 }
 

@@ -47,7 +47,7 @@ class JsonlSink:
         tags: Sequence[str] = (),
     ) -> None:
         self._keep = Keep(redact=redact, texts=texts, tags=checked_tags(tags))
-        self._path = Path(path)
+        self._path = Path(path).absolute()  # the program may change its folder
         if self._path.is_dir():
             raise ConfigError(f"JsonlSink({str(path)!r}) is a folder: name a file in it")
         if not self._path.parent.is_dir():

@@ -62,7 +62,7 @@ class Store:
     """
 
     def __init__(self, path: StrPath | None = None, *, read_only: bool = True) -> None:
-        self.path: Path = store_path(path)
+        self.path: Path = store_path(path).absolute()  # the program may change its folder
         self.read_only = read_only
         usual = path is None and not os.environ.get(VARIABLE, "").strip()
         self._link = Link(self.path, read_only=read_only, make_folder=usual and not read_only)

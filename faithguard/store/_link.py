@@ -101,24 +101,16 @@ class Link:
         """Give a connection that sees one state of the store."""
         with self._lock, self._told("read"):
             db = self._connected()
-            db.execute("BEGIN")
-            try:
+            with _transaction(db):
                 yield db
-            finally:
-                _end(db, "COMMIT")
 
     @contextmanager
     def writing(self) -> Generator[sqlite3.Connection]:
         """Give a connection whose changes are kept as a whole, or not at all."""
         with self._lock, self._told("written"):
             db = self._connected()
-            db.execute("BEGIN IMMEDIATE")
-            try:
+            with _transaction(db, "IMMEDIATE"):
                 yield db
-                db.execute("COMMIT")
-            except BaseException:
-                _end(db, "ROLLBACK")
-                raise
 
     @contextmanager
     def plain(self) -> Generator[sqlite3.Connection]:
@@ -152,11 +144,12 @@ class Link:
     def _opened(self) -> sqlite3.Connection:
         db = _connect(self.path, "ro" if self.read_only else "rw")
         try:
-            version, latest = versions(db)
+            with _transaction(db):
+                version, latest = versions(db)
             if self.read_only and version < latest:
                 Link(self.path, read_only=False).close_after_opening()
             elif not self.read_only:
-                _prepare(db)
+                _prepare(db, made=version == latest)
         except ConfigError as error:
             db.close()
             raise ConfigError(f"the store {str(self.path)!r} cannot be used: {error}") from None
@@ -234,15 +227,29 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
     )
 
 
-def _prepare(db: sqlite3.Connection) -> None:
+def _prepare(db: sqlite3.Connection, *, made: bool) -> None:
     """Set a connection up for writing."""
     db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # before there is a table, or not at all
     _patiently(db, "PRAGMA journal_mode = WAL")
     # A commit outlives the process, whatever ends it; a power cut may take the last seconds.
     db.execute("PRAGMA synchronous = NORMAL")
     db.execute("PRAGMA secure_delete = ON")  # what retention deletes is gone
-    if db.execute("PRAGMA user_version").fetchone() != (versions(db)[1],):
-        migrate(db)
+    while not made:  # one version after another; several processes may try at once
+        with _transaction(db, "IMMEDIATE"):
+            made = migrate(db)
+
+
+@contextmanager
+def _transaction(db: sqlite3.Connection, kind: str = "") -> Generator[None]:
+    """Keep all that is done, or nothing."""
+    db.execute(f"BEGIN {kind}")
+    try:
+        yield
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:  # some faults end it themselves
+            db.execute("ROLLBACK")
+        raise
 
 
 def _patiently(db: sqlite3.Connection, sql: str) -> None:
@@ -257,8 +264,3 @@ def _patiently(db: sqlite3.Connection, sql: str) -> None:
             time.sleep(0.01)
         else:
             return
-
-
-def _end(db: sqlite3.Connection, how: str) -> None:
-    if db.in_transaction:
-        db.execute(how)

@@ -74,6 +74,9 @@ _MIGRATIONS = (
 def versions(db: sqlite3.Connection) -> tuple[int, int]:
     """Return the version of the file, 0 for an empty one, and the one of this program.
 
+    Args:
+        db: In a transaction: another process may be making the tables.
+
     Raises:
         ConfigError: If the file is another program's, or of a later version.
     """
@@ -90,21 +93,12 @@ def versions(db: sqlite3.Connection) -> tuple[int, int]:
     return version, len(_MIGRATIONS)
 
 
-def migrate(db: sqlite3.Connection) -> None:
-    """Bring the tables to this version; several processes may try at once."""
-    while True:
-        db.execute("BEGIN IMMEDIATE")
-        try:
-            version, latest = versions(db)
-            if version == latest:
-                return
-            for statement in _MIGRATIONS[version].split(";"):
-                db.execute(statement)
-            db.execute(f"PRAGMA application_id = {APPLICATION}")
-            db.execute(f"PRAGMA user_version = {version + 1}")
-        except BaseException:
-            db.execute("ROLLBACK")
-            raise
-        finally:
-            if db.in_transaction:
-                db.execute("COMMIT")
+def migrate(db: sqlite3.Connection) -> bool:
+    """Bring the tables to the next version, in a transaction; return whether it is the last."""
+    version, latest = versions(db)
+    if version < latest:
+        for statement in _MIGRATIONS[version].split(";"):
+            db.execute(statement)
+        db.execute(f"PRAGMA application_id = {APPLICATION}")
+        db.execute(f"PRAGMA user_version = {version + 1}")
+    return version + 1 >= latest

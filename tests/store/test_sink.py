@@ -10,6 +10,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -19,6 +20,7 @@ from pathlib import Path
 import pytest
 
 from faithguard import ConfigError, FaithguardError, SqliteSink
+from faithguard.sinks import JsonlSink
 from faithguard.store import Filter, Store
 from faithguard.testing import check_sink, example_record
 from faithguard.watch import Outbox, Watch
@@ -50,6 +52,21 @@ def test_no_file_is_made_before_the_first_record(tmp_path: Path) -> None:
     SqliteSink(tmp_path / "records.db")
 
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("sink", [SqliteSink, JsonlSink])
+def test_a_program_may_change_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sink: type[SqliteSink] | type[JsonlSink]
+) -> None:
+    """Records go where they were told to go."""
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    here = sink("records")
+    here.write(record())
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    here.write(record())
+
+    assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -234,11 +251,12 @@ from faithguard import SqliteSink
 from faithguard.watch import Outbox
 from tests.store.scene import record
 logging.basicConfig(stream=sys.stdout, format="%(message)s")
+one = record()
 if os.getuid() == 0:
     os.setuid(65534)  # no file is closed to root
 outbox = Outbox([SqliteSink(sys.argv[1])])
-for n in range(10):
-    outbox.submit(lambda n=n: record(f"r{n}"))
+for _ in range(10):
+    outbox.submit(lambda: one)
 assert outbox.queue.wait(60)
 print(outbox.lost)
 """
@@ -247,7 +265,8 @@ print(outbox.lost)
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="Windows has no such modes of files")
 def test_a_file_that_may_not_be_written_stops_nothing(tmp_path: Path) -> None:
     """The host goes on, and the loss is said once."""
-    folder = Path("/tmp") / f"faithguard-{os.getpid()}"  # others may enter it, unlike tmp_path
+    # others may enter it, unlike tmp_path
+    folder = Path(tempfile.gettempdir()) / f"faithguard-{os.getpid()}"
     folder.mkdir()
     path = folder / "records.db"
     try:

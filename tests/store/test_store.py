@@ -558,6 +558,27 @@ def test_threads_may_share_a_store(store: Store) -> None:
     assert len(counts) == 80
 
 
+def test_many_may_make_the_same_store_at_once(tmp_path: Path) -> None:
+    """Whoever comes while another makes the tables waits, and loses nothing."""
+    one = record()
+    for turn in range(25):
+        path = tmp_path / f"{turn}.db"
+        stores = [Store(path, read_only=False) for _ in range(6)]
+        together = threading.Barrier(6)
+
+        def add(store: Store, together: threading.Barrier = together) -> None:
+            together.wait()
+            store.add(one)
+
+        threads = [threading.Thread(target=add, args=(store,)) for store in stores]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+        assert Store(path).count() == 6
+
+
 @pytest.mark.parametrize(
     "ask",
     [

@@ -625,6 +625,33 @@ def _demo(framework: str) -> EntryPoint:
     return found[framework]
 
 
+# ui
+
+
+@app.command()
+@_orderly
+def ui(
+    store: Annotated[str | None, _STORE] = None,
+    port: Annotated[
+        int, typer.Option(metavar="N", help="Where to listen on 127.0.0.1; 0 takes a free one.")
+    ] = 0,
+    label: Annotated[
+        bool, typer.Option("--label", help="Let the page write what you say of verdicts.")
+    ] = False,
+) -> int:
+    """Show recorded answers on a page of this machine, until Ctrl-C."""
+    from faithguard.ui import Server
+
+    with Server(store, port=port, label=label) as server:
+        _note(f"showing {str(server.store.path)!r} until Ctrl-C; the address is a key to it:")
+        _print(f"{server.url}\n")
+        try:
+            server.wait()
+        except KeyboardInterrupt:
+            _note("the page is closed")
+    return 0
+
+
 # train
 
 app.command("train")(_orderly(train_command))

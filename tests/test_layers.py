@@ -49,7 +49,7 @@ LAYERS: dict[str, int] = {
     "": 7,
     "train": 8,
     "cli": 9,
-    "ui": 9,
+    "ui": 8,
     "pytest_plugin": 9,
     "__main__": 10,
 }

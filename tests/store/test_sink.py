@@ -10,6 +10,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -250,11 +251,12 @@ from faithguard import SqliteSink
 from faithguard.watch import Outbox
 from tests.store.scene import record
 logging.basicConfig(stream=sys.stdout, format="%(message)s")
+one = record()
 if os.getuid() == 0:
     os.setuid(65534)  # no file is closed to root
 outbox = Outbox([SqliteSink(sys.argv[1])])
-for n in range(10):
-    outbox.submit(lambda n=n: record(f"r{n}"))
+for _ in range(10):
+    outbox.submit(lambda: one)
 assert outbox.queue.wait(60)
 print(outbox.lost)
 """
@@ -263,7 +265,8 @@ print(outbox.lost)
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="Windows has no such modes of files")
 def test_a_file_that_may_not_be_written_stops_nothing(tmp_path: Path) -> None:
     """The host goes on, and the loss is said once."""
-    folder = Path("/tmp") / f"faithguard-{os.getpid()}"  # others may enter it, unlike tmp_path
+    # others may enter it, unlike tmp_path
+    folder = Path(tempfile.gettempdir()) / f"faithguard-{os.getpid()}"
     folder.mkdir()
     path = folder / "records.db"
     try:

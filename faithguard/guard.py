@@ -12,9 +12,10 @@ marked with, errors that would leak) is here too.
 from __future__ import annotations
 
 from asyncio import CancelledError
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, cast
+from inspect import isawaitable, iscoroutine
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 from faithguard._offload import offload
 from faithguard.capture import Trace, new_id, passages_of
@@ -23,23 +24,28 @@ from faithguard.errors import CaptureError, ConfigError, JudgeError, UnfaithfulA
 from faithguard.policy import Policy, decide, resolve
 from faithguard.repair import Mending, Rewrite
 from faithguard.scorer import Scorer, chosen_scorer
-from faithguard.types import Attempt, Decision, Exchange, Record, Report
+from faithguard.types import Attempt, Claim, Decision, Exchange, Passage, Record, Report
 from faithguard.verifiers.judge import Judge
 
 __all__ = [
     "ATTEMPTS",
     "Course",
+    "MoreContext",
     "OnFail",
     "Reported",
     "Step",
     "acheck",
+    "amore_passages",
     "asettled",
     "attempts",
     "check",
+    "checked_more",
     "course_policy",
     "feedback",
+    "more_passages",
     "note_of",
     "settled",
+    "with_passages",
     "withheld",
     "wrong_in",
 ]
@@ -53,6 +59,9 @@ ATTEMPTS = 2
 
 _MOST_NAMED = 20
 """Claims named in one feedback; more would be another answer."""
+
+_MOST_QUOTES, _LONGEST_QUOTE = 2, 500
+"""Of what the context says instead of one claim: how many, and in characters."""
 
 
 def check(
@@ -198,6 +207,11 @@ class Course:
         self._seconds = 0.0
 
     @property
+    def report(self) -> Report:
+        """The report of the last attempt."""
+        return self._attempts[-1].report
+
+    @property
     def mends(self) -> bool:
         """Whether an answer that does not pass is mended."""
         return self._policy.on_fail == "repair"
@@ -331,7 +345,7 @@ def feedback(report: Report) -> str:
     else:
         problem = "The context does not support everything in your answer."
     named = [
-        f"- {' '.join(claim.text.split())} ({_complaint(claim.label)})"
+        f"- {' '.join(claim.text.split())} ({_complaint(claim)})"
         for claim in report.unsupported[:_MOST_NAMED]
     ]
     return "\n".join(
@@ -345,10 +359,76 @@ def feedback(report: Report) -> str:
     )
 
 
-def _complaint(label: str) -> str:
-    return (
-        "the context says otherwise" if label == "contradicted" else "the context does not say it"
-    )
+def _complaint(claim: Claim) -> str:
+    if claim.label != "contradicted":
+        return "the context does not say it"
+    said = [" ".join(evidence.quote.split()) for evidence in claim.evidence[:_MOST_QUOTES]]
+    told = " / ".join(quote for quote in said if len(quote) <= _LONGEST_QUOTE)
+    return f"the context says otherwise: {told}" if told else "the context says otherwise"
+
+
+MoreContext: TypeAlias = Callable[[tuple[Claim, ...]], Any]
+"""Called with the unsupported claims before a model is asked again; what it returns, at once or
+awaited, is read as `check` reads context, and None as nothing."""
+
+
+def checked_more(hook: object, policy: Policy) -> None:
+    """Check a guard's `more_context`.
+
+    Raises:
+        ConfigError: If it cannot be called, or is never to be.
+    """
+    if hook is None:
+        return
+    if not callable(hook):
+        raise ConfigError(
+            f"`more_context` is of type {type(hook).__name__}: pass a function that takes the "
+            "unsupported claims and returns passages"
+        )
+    if policy.on_fail != "regenerate":
+        raise ConfigError(
+            f"`more_context` would never be called: on_fail={policy.on_fail!r} asks once; leave "
+            "it out, or use on_fail='regenerate'"
+        )
+
+
+def more_passages(hook: MoreContext | None, claims: tuple[Claim, ...]) -> tuple[Passage, ...]:
+    """Return the passages that a hook finds for unsupported claims; blocking.
+
+    Raises:
+        ConfigError: If the hook is to be awaited.
+        CaptureError: If what it returns has no text.
+    """
+    found = hook(claims) if hook is not None else None
+    if isawaitable(found):
+        if iscoroutine(found):
+            found.close()
+        raise ConfigError(
+            "`more_context` returns an awaitable, which a blocking call cannot await: call the "
+            "guard asynchronously, or pass a plain function"
+        )
+    return _read_more(found)
+
+
+async def amore_passages(
+    hook: MoreContext | None, claims: tuple[Claim, ...]
+) -> tuple[Passage, ...]:
+    """Do the same without blocking the event loop; takes hooks of both kinds."""
+    found = hook(claims) if hook is not None else None
+    return _read_more(await found if isawaitable(found) else found)
+
+
+def _read_more(found: Any) -> tuple[Passage, ...]:
+    return () if found is None else passages_of(found, origin="retriever")
+
+
+def with_passages(feedback: str, passages: Sequence[Passage]) -> str:
+    """Return what to send a model: the feedback, and what was found since.
+
+    A trace is told of the feedback alone (`Trace.added`): the passages are evidence.
+    """
+    texts = [passage.text for passage in passages if passage.text.strip()]
+    return "\n\n".join([feedback, "More context:", *texts]) if texts else feedback
 
 
 def wrong_in(report: Report) -> list[str]:

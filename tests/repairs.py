@@ -23,6 +23,7 @@ from faithguard.verifiers import Context, Finding
 __all__ = ["Outcome", "Row", "Truth", "amend", "mend", "rows"]
 
 _ROWS = Path(__file__).parent / "data" / "repairs.jsonl"
+_AROUND = r" \t\r\n>*+#-"
 _MARKER = re.compile(r"(?m)^((?:>\s*)*[ \t]*)\d{1,3}([.)])")
 POLICY = Policy.for_domain("medical", environ={}, on_fail="repair")
 """Lets nothing unsupported through."""
@@ -190,17 +191,25 @@ class Outcome:
         return Truth(self.row).wrong_in(text)
 
     def _same_beside(self, text: str) -> bool:
-        """Say whether all outside the units is as it was, but for the numbers of lists."""
-        parts: list[str] = []
+        """Say whether all outside the units is as it was, but for the numbers of lists.
+
+        What stands around a unit that goes may go with it: its line, or the space beside it.
+        """
+        pattern = ""
         at = 0
-        for unit in sorted(self.row.bad, key=lambda bad: self.row.answer.index(bad.unit)):
-            start = self.row.answer.index(unit.unit)
-            parts.append(self.row.answer[at:start])
-            at = start + len(unit.unit)
-        parts.append(self.row.answer[at:])
-        # what stands around a unit that goes may go with it: its line, or one space
-        pattern = r"[\s\S]*?".join(re.escape(_plain(part.strip())) for part in parts)
-        return re.fullmatch(rf"\s*{pattern}\s*", _plain(text)) is not None
+        for bad in sorted(self.row.bad, key=lambda bad: self.row.answer.index(bad.unit)):
+            start = self.row.answer.index(bad.unit)
+            goes = bad.right is None or bad.unit.replace(bad.wrong, bad.right) not in text
+            part = _plain(self.row.answer[at:start])
+            pattern += re.escape(part.rstrip(_AROUND) if goes else part)
+            pattern += rf"[{_AROUND}]*" if goes else r"\S(?:[\s\S]*?\S)?"
+            at = start + len(bad.unit)
+            if goes:
+                at += len(self.row.answer[at:]) - len(self.row.answer[at:].lstrip())
+        return (
+            re.fullmatch(pattern + re.escape(_plain(self.row.answer[at:])), _plain(text))
+            is not None
+        )
 
 
 def _plain(text: str) -> str:

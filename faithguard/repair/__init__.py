@@ -167,7 +167,7 @@ class Mending:
             yield _Option(ask=True)
         cut = clause_cut(self._layout, patient.unit, patient.wrong, patient.good)
         if cut is not None:
-            yield _Option((cut,))
+            yield _Option(cut)
         if not patient.good:
             yield _Option(drop=True)
         if not contradicted and not self._asked:
@@ -261,11 +261,7 @@ class Mending:
             return False
         edits = [self._with_reason(edit, dropped) for edit in edits]
         self._because = {}
-        by_unit = {
-            unit.index: [c for c in self._good if unit in self._layout.touched(c.span)]
-            for unit in self._layout.units
-        }
-        for unit, before, edit in leaning(self._layout, gone, by_unit):
+        for unit, before, edit in leaning(self._layout, gone, self._by_unit()):
             if edit is None:
                 self._next([self._patients[before.index]] if before.index in gone else dropped)
                 return False
@@ -279,6 +275,16 @@ class Mending:
             self._next([patient for patient, option in current if option.edits] or dropped)
             return False
         return True
+
+    def _by_unit(self) -> dict[int, list[Claim]]:
+        """Return the claims whose evidence tells what each unit is about."""
+        found: dict[int, list[Claim]] = {}
+        for claim in self._good:
+            for unit in self._layout.touched(claim.span):
+                found.setdefault(unit.index, []).append(claim)
+        for number, patient in self._patients.items():
+            found.setdefault(number, []).extend(patient.wrong)
+        return found
 
     def _kept_units(self, gone: set[int]) -> Iterator[Unit]:
         for claim in self._good:

@@ -66,7 +66,7 @@ def leaning(
     Args:
         layout: Of the answer.
         gone: The indices of the units that go.
-        claims: The supported claims of each unit, by its index.
+        claims: The claims of each unit, by its index.
 
     Yields:
         The unit, the one that it leans on, and what is to stand in the place of its pronoun;

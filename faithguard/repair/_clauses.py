@@ -1,13 +1,14 @@
-"""Leaving out a half of a sentence: of "It opens at 9 and costs 12 euros." the price.
+"""Leaving out a part of a sentence: of "It opens at 9 and costs 12 euros." the price.
 
-In: a sentence, and which of its claims are unsupported. Out: the edit that leaves the first or
-the last of its clauses out, where the other half can stand alone.
+In: a sentence, and which of its claims are unsupported. Out: edits that leave their clauses out,
+where the others are joined by no more than "and" and can stand alone.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from faithguard.repair._edits import Edit
 from faithguard.repair._layout import Layout, Unit
@@ -16,39 +17,55 @@ from faithguard.types import Claim
 __all__ = ["clause_cut"]
 
 _END = re.compile(r"[.!?。！？]*[\"”»)\]*_]*\s*$")
-_JOINED = re.compile(r"[\s,;]*(?:(?:and|und|et|y|e|en)\s)?[\s,;]*$", re.IGNORECASE)
+_JOINED = re.compile(r"[\s,;]*(?P<word>(?:and|und|et|y|e|en)\s)?\s*", re.IGNORECASE)
 
 
 def clause_cut(
     layout: Layout, unit: Unit, wrong: Sequence[Claim], good: Sequence[Claim]
-) -> Edit | None:
-    """Return the edit that leaves the unsupported end or beginning of a sentence out.
+) -> tuple[Edit, ...] | None:
+    """Return the edits that leave the unsupported clauses of a sentence out.
 
-    None where the supported claims do not stand on one side of the others, where what joins
-    them is more than "and", or where the rest would lack its subject.
+    None where clauses overlap, where what joins them is more than "and", or where the rest would
+    lack its subject.
     """
     if unit.kind != "prose" or not wrong or not good:
         return None
-    first, last = min(c.span[0] for c in good), max(c.span[1] for c in good)
-    if all(claim.span[0] >= last for claim in wrong):
-        begin = min(claim.span[0] for claim in wrong)
-        if _JOINED.fullmatch(layout.answer, last, begin) is None:
+    order = sorted([*wrong, *good], key=lambda claim: claim.span)
+    joints = [(a.span[1], b.span[0]) for a, b in pairwise(order)]
+    if any(start > end or not _is_joint(layout, start, end) for start, end in joints):
+        return None
+    places = [place for place, claim in enumerate(order) if claim not in wrong]
+    edits: list[Edit] = []
+    if places[0]:
+        first = order[places[0]]
+        if not _has_subject(first, layout.answer[slice(*first.span)]):
             return None
-        text = layout.text(unit)
-        end = _END.search(text)
-        stop = unit.start + (end.start() if end else len(text))
-        return Edit(last, stop, "") if stop > last else None
-    if all(claim.span[1] <= first for claim in wrong):
-        stop = max(claim.span[1] for claim in wrong)
-        starter = min(good, key=lambda claim: claim.span[0])
-        own = layout.answer[slice(*starter.span)]
-        if _JOINED.fullmatch(layout.answer, stop, first) is None or not _has_subject(starter, own):
-            return None
-        return Edit(unit.start, first + 1, own[:1].upper())
-    return None
+        start = first.span[0]
+        edits.append(Edit(unit.start, start + 1, layout.answer[start].upper()))
+    for one, two in pairwise(places):
+        if two > one + 1:
+            edits.append(Edit(order[one].span[1], order[two - 1].span[1], ""))
+    last = places[-1]
+    if last + 1 < len(order):
+        end = _END.search(layout.text(unit))
+        edits.append(Edit(order[last].span[1], unit.start + (end.start() if end else 0), ""))
+        # of "A, B and C" stays "A and B"
+        before, after = joints[last - 1] if last else (0, 0), joints[last]
+        if len(places) > 1 and _word(layout, *after) and not _word(layout, *before):
+            edits.append(Edit(*before, layout.answer[slice(*joints[-1])]))
+    return tuple(edits)
+
+
+def _is_joint(layout: Layout, start: int, end: int) -> bool:
+    return _JOINED.fullmatch(layout.answer, start, end) is not None
+
+
+def _word(layout: Layout, start: int, end: int) -> bool:
+    match = _JOINED.fullmatch(layout.answer, start, end)
+    return match is not None and match["word"] is not None
 
 
 def _has_subject(claim: Claim, source: str) -> bool:
     """Say whether a clause begins with its own subject, not with one that is put before it."""
     words = source.split(None, 1)
-    return bool(words) and words[0].casefold() in claim.text.casefold().split(None, 1)[0:1]
+    return bool(words) and words[0].casefold() in claim.text.casefold().split(None, 1)[:1]

@@ -24,7 +24,7 @@ _FENCE = re.compile(r"[ \t>]*(?:[-*+] |\d{1,3}[.)] )?[ \t]*(`{3,}|~{3,})[ \t]*([
 _PROSE_FENCES = frozenset({"markdown", "md"})
 
 PREFIX = re.compile(
-    r"(?P<quote>[ \t]*(?:>[ \t]?)*)(?P<indent>[ \t]*)"
+    r"(?P<quote>(?:[ \t]*>[ \t]?)*)(?P<indent>[ \t]*)"
     r"(?:(?P<bullet>[*+•▪●◦‣·–—-])|(?P<open>\(?)(?P<number>\d{1,3})(?P<close>[.)]))?(?=\s|$)"
 )
 """What stands on a line before its words: marks of a quotation, and the marker of an item."""

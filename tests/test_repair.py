@@ -266,6 +266,10 @@ CUTS = {
         "水車は粉をひきます。Owlsは歌います。水車は古いです。",
         "水車は粉をひきます。水車は古いです。",
     ),
+    "the first clause of two, but for its subject": (
+        "The mill is loved by Owls and has two stones. The mill is old.",
+        "The mill has two stones. The mill is old.",
+    ),
     "the last clause of two": (
         "The mill has two stones and is home to Owls. The mill is old.",
         "The mill has two stones. The mill is old.",
@@ -324,7 +328,7 @@ def test_line_ends_stay_what_they_are(case: str) -> None:
             "- Owls sing here.\n  - The mill is old.\n- The mill rests.", id="an item over items"
         ),
         pytest.param("**The mill is old. Owls sing here**. The mill rests.", id="open mark-up"),
-        pytest.param("The mill is loved by Owls and has two stones.", id="the subject goes"),
+        pytest.param("The mill is loved by Owls; it has two stones.", id="a half with it"),
     ],
 )
 def test_what_could_not_stand_alone_is_not_delivered(answer: str) -> None:
@@ -558,7 +562,7 @@ def test_whatever_a_judge_writes_nothing_false_comes_of_it(reply: Any) -> None:
 
 def test_a_judge_must_keep_what_was_supported() -> None:
     """A text without the other facts of its sentence is not taken."""
-    answer = "The bell is loved by Owls and has two clappers. The tower is closed."
+    answer = "The bell is loved by Owls; it has two clappers. The tower is closed."
     for text, expected in (
         ("The tower is open.", None),
         ("The bell has two clappers.", "The bell has two clappers. The tower is closed."),

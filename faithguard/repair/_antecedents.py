@@ -14,7 +14,7 @@ from faithguard.repair._edits import Edit
 from faithguard.repair._layout import Layout, Unit
 from faithguard.types import Claim, Evidence
 
-__all__ = ["leaning"]
+__all__ = ["leaning", "leans"]
 
 _PERSONAL_WORDS = (
     "it they he she|er sie|il elle ils elles|él ella ellos ellas|egli lui essa essi|ele ela eles "
@@ -56,6 +56,13 @@ _LONGEST_SUBJECT = 8
 """In words."""
 
 
+def leans(text: str) -> bool:
+    """Say whether a text begins with a word that means something said before it."""
+    at = _end(_MARKS, text)
+    begins = _PERSONAL.match(text, at) or _DEPENDENT.match(text, at)
+    return begins is not None and not _NOBODY.match(text, at)
+
+
 def leaning(
     layout: Layout,
     gone: Collection[int],
@@ -76,13 +83,12 @@ def leaning(
         before = layout.units[unit.index - 1]
         if unit.index in gone or before.index not in gone or not _follows(unit, before):
             continue
+        if not leans(layout.text(unit)):
+            continue
         at = unit.start + _end(_MARKS, layout.text(unit))
         personal = _PERSONAL.match(layout.answer, at, unit.end)
-        if personal is None or _NOBODY.match(layout.answer, at, unit.end):
-            if _DEPENDENT.match(layout.answer, at, unit.end) and not _NOBODY.match(
-                layout.answer, at, unit.end
-            ):
-                yield unit, before, None
+        if personal is None:
+            yield unit, before, None
             continue
         own = claims.get(unit.index, ())
         earlier = _kept_before(layout, unit, gone)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from faithguard.repair._antecedents import leans
 from faithguard.repair._edits import Edit
 from faithguard.repair._layout import Layout, Unit
 from faithguard.types import Claim
@@ -25,8 +26,8 @@ def clause_cut(
 ) -> tuple[Edit, ...] | None:
     """Return the edits that leave the unsupported clauses of a sentence out.
 
-    None where clauses overlap, where what joins them is more than "and", or where the rest would
-    lack its subject.
+    None where clauses overlap, where what joins them is more than "and", or where the subject of
+    the rest cannot be told.
     """
     if unit.kind != "prose" or not wrong or not good:
         return None
@@ -37,11 +38,10 @@ def clause_cut(
     places = [place for place, claim in enumerate(order) if claim not in wrong]
     edits: list[Edit] = []
     if places[0]:
-        first = order[places[0]]
-        if not _has_subject(first, layout.answer[slice(*first.span)]):
+        begun = _begun(layout, unit, order[places[0]])
+        if begun is None:
             return None
-        start = first.span[0]
-        edits.append(Edit(unit.start, start + 1, layout.answer[start].upper()))
+        edits.append(begun)
     for one, two in pairwise(places):
         if two > one + 1:
             edits.append(Edit(order[one].span[1], order[two - 1].span[1], ""))
@@ -65,7 +65,18 @@ def _word(layout: Layout, start: int, end: int) -> bool:
     return match is not None and match["word"] is not None
 
 
-def _has_subject(claim: Claim, source: str) -> bool:
-    """Say whether a clause begins with its own subject, not with one that is put before it."""
+def _begun(layout: Layout, unit: Unit, claim: Claim) -> Edit | None:
+    """Return the edit that makes a clause the beginning of its sentence.
+
+    It keeps its own subject, or takes the one that it shares with what goes.
+    """
+    start, source = claim.span[0], layout.answer[slice(*claim.span)]
     words = source.split(None, 1)
-    return bool(words) and words[0].casefold() in claim.text.casefold().split(None, 1)[:1]
+    if leans(source):
+        return None
+    if words and words[0].casefold() in claim.text.casefold().split(None, 1)[:1]:
+        return Edit(unit.start, start + 1, source[:1].upper())
+    subject = claim.text.removesuffix(source)
+    if subject == claim.text or not layout.text(unit).startswith(subject.rstrip()):
+        return None
+    return Edit(unit.start, start, subject)

@@ -42,6 +42,14 @@ _FEW = 3
 """Words that may be put in or left out: a negation, "at least"."""
 
 _WRITTEN_ALIKE = 0.75
+"""Likeness, in [0, 1], of "1420" and "1240"."""
+
+_CLEARLY = 1.2
+"""How much better than the next the best must be: a guess is worse than a gap."""
+
+_TOLD = 0.6
+
+_MARK_UP = re.compile(r"[\[\](){}<>|*_`#]")
 
 _CELL = re.compile(r"(?<!\\)\|")
 _TOKEN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_]+(?:[.,:'’-][^\W_]+)*|[^\w\s]")
@@ -125,40 +133,39 @@ class _Case:
                 if not any(value.agrees(other) for values in home for other in values)
             ]
         own = [value for _, value in mine]
-        ranked = [self._rivals(part, value, own) for part, value in wrong]
-        known = [options for options in ranked if options]
-        if not known:
-            return
-        for turn in range(max(map(len, known))):
-            yield Correction(tuple(options[min(turn, len(options) - 1)] for options in known))
+        found = [self._rival(part, value, own) for part, value in wrong]
+        edits = [edit for edit in found if edit is not None]
+        # two values cannot both be the same one of the context
+        if edits and len({edit.new for edit in edits}) == len(edits):
+            yield Correction(tuple(edits))
 
-    def _rivals(self, part: _Part, value: Value, own: Sequence[Value]) -> list[Edit]:
-        """Return what may stand in the place of a value, the likeliest first."""
-        pool = [*self._near, *self._beside_near()]
-        found = list(self._comparable(value, own, pool))
-        if not found:
-            everywhere = self._comparable(value, own, self._context.sentences)
+    def _rival(self, part: _Part, value: Value, own: Sequence[Value]) -> Edit | None:
+        """Return what stands in the place of a value in the context, if that can be told."""
+        scores: dict[object, tuple[float, Sentence, Value]] = {}
+        for sentence, rival in self._comparable(value, own, [*self._near, *self._beside_near()]):
+            score = self._nearness(part, value, sentence, rival)
+            if score > scores.get(rival.meaning, (0.0,))[0]:
+                scores[rival.meaning] = score, sentence, rival
+        ranked = sorted(scores.values(), key=lambda entry: -entry[0])
+        if not ranked:
             # where nothing tells which one is meant: the one that is written alike, and that
             # nothing else in the answer says
-            found = [
-                (sentence, rival)
-                for sentence, rival in everywhere
-                if _alike(value.text, rival.text) >= _WRITTEN_ALIKE
-                and not any(rival.agrees(other) for other in self._elsewhere)
+            ranked = [
+                (0.0, sentence, rival)
+                for sentence, rival in self._comparable(value, own, self._context.sentences)
+                if _alike(value.text, rival.text) >= _WRITTEN_ALIKE and not self._is_told(rival)
             ]
-            if len({rival.meaning for _, rival in found}) > 1:
-                return []
-        ranked = sorted(
-            found,
-            key=lambda entry: self._nearness(part, value, *entry),
-            reverse=True,
-        )
+            if len({rival.meaning for _, _, rival in ranked}) != 1:
+                return None
+        elif len(ranked) > 1 and ranked[0][0] < _CLEARLY * ranked[1][0]:
+            return None
+        _, sentence, rival = ranked[0]
         at = part.start + value.start
-        edits = [
-            Edit(at, at + len(value.text), rival.text, (_evidence(sentence),))
-            for sentence, rival in ranked
-        ]
-        return list({edit.new: edit for edit in reversed(edits)}.values())[::-1]
+        return Edit(at, at + len(value.text), rival.text, (sentence.evidence(),))
+
+    def _is_told(self, value: Value) -> bool:
+        """Say whether the answer says a value elsewhere."""
+        return any(value.agrees(other) for other in self._elsewhere)
 
     def _comparable(
         self, value: Value, own: Sequence[Value], sentences: Sequence[Sentence]
@@ -198,7 +205,9 @@ class _Case:
                 seen.add(key)
                 # what a value belongs to mostly stands before it
                 score += weights[key] / (1 + abs(distance) * (1.0 if distance < 0 else 1.5))
-        return score + 0.02 * _alike(value.text, rival.text)
+        score += 0.02 * _alike(value.text, rival.text)
+        # a value that the answer has elsewhere mostly belongs there
+        return score * (_TOLD if self._is_told(rival) else 1.0)
 
     # -- alignment ----------------------------------------------------------------------------
 
@@ -242,7 +251,7 @@ class _Case:
         blocks: Sequence[Match],
     ) -> Iterator[Edit]:
         """Yield what differs between the stretches that both have."""
-        evidence = (_evidence(sentence),)
+        evidence = (sentence.evidence(),)
         ends = [(0, 0, 0), *blocks, (len(mine), len(theirs), 0)]
         for number, ((a, b, size), (c, d, _)) in enumerate(pairwise(ends)):
             own, other = mine[a + size : c], theirs[b + size : d]
@@ -250,15 +259,12 @@ class _Case:
                 other = other[len(other) - len(own) :]  # it starts in the middle of theirs
             if number == len(ends) - 2:
                 own, other = _without_marks(own), _until_mark(other)
-            if not any(has_words(match[0]) for match in [*own, *other]):
+            if not (own and other and len(own) <= _LONGEST_RUN and len(other) <= _LONGEST_RUN):
                 continue
-            if own and other and len(own) <= _LONGEST_RUN and len(other) <= _LONGEST_RUN:
-                yield Edit(
-                    part.start + own[0].start(),
-                    part.start + own[-1].end(),
-                    sentence.text[other[0].start() : other[-1].end()],
-                    evidence,
-                )
+            start, end = own[0].start(), own[-1].end()
+            new = sentence.text[other[0].start() : other[-1].end()]
+            if _says_something(part.text[start:end]) and _says_something(new):
+                yield Edit(part.start + start, part.start + end, new, evidence)
 
     # -- names --------------------------------------------------------------------------------
 
@@ -275,8 +281,10 @@ class _Case:
                 continue  # nothing is said of what the row is about
             at = part.start + part.text.index(text)
             ranked = sorted(self._names(part, text), reverse=True, key=lambda entry: entry[0])
-            for _, name, sentence in ranked[:_MOST]:
-                yield Correction((Edit(at, at + len(text), name, (_evidence(sentence),)),))
+            if not ranked or (len(ranked) > 1 and ranked[0][0] < _CLEARLY * ranked[1][0]):
+                continue
+            _, name, sentence = ranked[0]
+            yield Correction((Edit(at, at + len(text), name, (sentence.evidence(),)),))
 
     def _names(self, part: _Part, text: str) -> Iterator[tuple[float, str, Sentence]]:
         keys = {key: weight for words, weight in part.beside for key in analyse(words).words}
@@ -332,10 +340,6 @@ def _holding(context: Context, evidence: Evidence) -> Iterator[Sentence]:
             yield sentence
 
 
-def _evidence(sentence: Sentence) -> Evidence:
-    return sentence.evidence()
-
-
 def _around(text: str, start: int, end: int) -> Iterator[tuple[str, int]]:
     """Yield the keys of a text's words with how many words they are from a stretch of it.
 
@@ -349,6 +353,12 @@ def _around(text: str, start: int, end: int) -> Iterator[tuple[str, int]]:
         words = len(between.split()) if between.strip() else 0
         distance = max(1, words) + 3 * len(_BREAK.findall(between))
         yield key, -distance if at < start else distance
+
+
+def _says_something(run: str) -> bool:
+    """Say whether a run of words can be exchanged: it has no mark-up, and is more than "it"."""
+    terms = analyse(run)
+    return not _MARK_UP.search(run) and bool(terms.words or terms.values)
 
 
 def _without_marks(run: list[re.Match[str]]) -> list[re.Match[str]]:

@@ -19,6 +19,7 @@ __all__ = ["cuts"]
 
 _COLON = re.compile(r"[:：][\s*_`]*$")
 _RULE = re.compile(r"[\s>|:-]*-[\s|:-]*")
+_MARKERS = re.compile(r"(?m)^[\s>]*(?:\(?\w{1,3}[.)]|[*_+-])(?=\s)|(?:\(?\w{1,3}[.)]|[*+-])\s*$")
 _PAIRS = ("**", "__", "`", "~~")
 _BRACKETS = ("()", "[]", "{}", "“”", "«»", "「」", "（）")
 # "see step 4" would mean another one once the numbers close up
@@ -199,6 +200,7 @@ def _line_cuts(layout: Layout, lines: Collection[int]) -> Iterator[Edit]:
 
 def _balanced(piece: str) -> bool:
     """Say whether taking a piece out leaves no mark-up or bracket open."""
+    piece = _MARKERS.sub("", piece)
     return all(piece.count(mark) % 2 == 0 for mark in _PAIRS) and all(
         piece.count(pair[0]) == piece.count(pair[1]) for pair in _BRACKETS
     )

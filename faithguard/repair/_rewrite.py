@@ -8,9 +8,9 @@ is not decided here: whatever a model writes is verified like any answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from faithguard.chat import Completion, Message, as_data, objects_in, visible
 from faithguard.errors import JudgeError
@@ -108,18 +108,23 @@ def texts_in(call: Rewrite, reply: Completion, answer: str) -> dict[int, str]:
     found: dict[int, str] = {}
     if reply.declined:
         return found
-    for held in objects_in(reply.text):
-        entries: Any = held.get("parts") if isinstance(held, Mapping) else None
-        for entry in entries if isinstance(entries, list) else []:
-            if not isinstance(entry, Mapping):
-                continue
-            unit, text = call.units.get(str(entry.get("id"))), entry.get("text")
-            if unit is None or not isinstance(text, str) or unit.index in found:
-                continue
-            said = visible(text).strip()
-            if not said or _fits(said, answer[unit.start : unit.end]):
-                found[unit.index] = said
+    for entry in _entries(reply.text):
+        unit, text = call.units.get(str(entry.get("id"))), entry.get("text")
+        if unit is None or not isinstance(text, str) or unit.index in found:
+            continue
+        said = visible(text).strip()
+        if not said or _fits(said, answer[unit.start : unit.end]):
+            found[unit.index] = said
     return found
+
+
+def _entries(reply: str) -> Iterator[dict[str, Any]]:
+    """Yield what a reply says of single parts."""
+    for held in objects_in(reply):
+        parts = cast("dict[str, Any]", held).get("parts") if isinstance(held, dict) else None
+        for entry in cast("list[Any]", parts) if isinstance(parts, list) else []:
+            if isinstance(entry, dict):
+                yield cast("dict[str, Any]", entry)
 
 
 def _fits(text: str, source: str) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
 from faithguard._render._sheet import LOOKS, Sheet, sheet_of
 
 if TYPE_CHECKING:
-    from faithguard.types import Report
+    from faithguard.types import Decision, Repair, Report
 
 __all__ = ["html"]
 
@@ -25,9 +26,12 @@ _CELL = (
 )
 
 
-def html(report: Report) -> str:
-    """Return a fragment that shows the report: no script, no style sheet, no request."""
-    sheet = sheet_of(report)
+def html(report: Report, decision: Decision | None = None, repairs: Sequence[Repair] = ()) -> str:
+    """Return a fragment that shows the report: no script, no style sheet, no request.
+
+    A decision that is handed in is graded by; `repairs` are what a guard changed.
+    """
+    sheet = sheet_of(report, decision, repairs)
     parts = [_FRAME, _headline(sheet)]
     parts += [f'<div style="{_MUTED}" dir="auto">{escape(note)}</div>' for note in sheet.notes]
     parts.append(_answer(sheet))
@@ -35,6 +39,11 @@ def html(report: Report) -> str:
         parts.append(_table(sheet))
     if sheet.left_out:
         parts.append(f"<div><b>{escape(sheet.left_out)}</b></div>")
+    if sheet.changes:
+        parts.append("<div><b>changed by the guard</b></div>")
+    for change in sheet.changes:
+        cited = "".join(_cited(quote, place) for quote, place in change.evidence)
+        parts.append(f"<div><bdi>{escape(change.words)}</bdi>{cited}</div>")
     parts.append(f'<div style="{_MUTED}">{escape(sheet.made_by)}</div></div>')
     return "".join(parts)
 

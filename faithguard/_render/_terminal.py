@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from io import StringIO
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
     from rich.text import Text
 
-    from faithguard.types import Decision, Label, Report
+    from faithguard.types import Decision, Label, Repair, Report
 
 __all__ = ["terminal", "text"]
 
@@ -35,13 +35,15 @@ _PLAIN = {
 }
 
 
-def terminal(report: Report, decision: Decision | None = None) -> Iterator[RenderableType]:
+def terminal(
+    report: Report, decision: Decision | None = None, repairs: Sequence[Repair] = ()
+) -> Iterator[RenderableType]:
     """Yield what rich prints: a headline, the answer with its claims marked, the claims.
 
     A `decision` that is handed in, by a policy of the caller's, is graded by and comes last in
-    words; without one the domain of the exchange grades.
+    words; without one the domain of the exchange grades. `repairs` are what a guard changed.
     """
-    yield _Page(sheet_of(report, decision))
+    yield _Page(sheet_of(report, decision, repairs))
 
 
 def text(report: Report, *, width: int = 100) -> str:
@@ -104,6 +106,7 @@ class _Page:
             yield from (self._table if wide else self._list)(fit, signs, options.max_width)
         if sheet.left_out:
             yield Text(fit(sheet.left_out), style="bold")
+        yield from self._changes(fit)
         yield Text(fit(sheet.made_by), style="dim", overflow="fold")
         if sheet.verdict:
             yield Text()
@@ -131,6 +134,17 @@ class _Page:
             text.append(fit(piece.text), style=LOOKS[piece.label].style if piece.label else "")
         text.append(fit(self.sheet.rest), style="bold")
         return text if text.plain else Text("(empty answer)", style="dim")
+
+    def _changes(self, fit: Callable[[str], str]) -> Iterator[RenderableType]:
+        from rich.text import Text
+
+        if not self.sheet.changes:
+            return
+        yield Text("changed by the guard", style="bold")
+        for change in self.sheet.changes:
+            cited = [_cited(quote, place, fit) for quote, place in change.evidence]
+            yield Text(" ").join([Text(fit(change.words), overflow="fold"), *cited])
+        yield Text()
 
     def _table(
         self, fit: Callable[[str], str], signs: dict[Label, str], width: int

@@ -34,12 +34,8 @@ def main(argv: Sequence[str]) -> None:
         print(f"\n{name}\n")
         forms = list(dict.fromkeys(row.form for row in rows()))
         body = [_line(form, [o for o in outcomes if o.row.form == form]) for form in forms]
-        print(
-            table(
-                ("form", "rows", "as they should", "held back", "false delivered", "flagged"),
-                [*body, _line("all", outcomes)],
-            )
-        )
+        heads = ("form", "rows", "as they should", "held back", "false delivered", "flagged")
+        table(heads, [*body, _line("all", outcomes)])
         print(f"\nmending adds {1000 * _added(scoring):.1f} ms to a row that needs it (median)")
         if "--rows" in argv:
             for outcome in outcomes:

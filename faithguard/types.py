@@ -317,7 +317,8 @@ class Decision:
 
     passed: bool
     action: Action
-    """`deliver` or `flag` for an answer that passed, else what is to be done with it."""
+    """`deliver` or `flag` for an answer that passed, `repair` for one that does since a guard has
+    mended it, else what is to be done with it."""
     reason: str
     """In words and with both counts: "6 of 7 claims supported: 0.86 < 0.98"."""
     level: Level | None

@@ -21,6 +21,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from faithguard.chat import Completion
+from faithguard.claims._json import leaves
 from faithguard.claims._plain import has_words
 from faithguard.errors import JudgeError
 from faithguard.repair._antecedents import leaning
@@ -37,8 +38,11 @@ from faithguard.verifiers.judge import Judge
 
 __all__ = ["Mending", "Rewrite", "wrong_claims"]
 
-_MOST_CHECKS = 5
+_MOST_CHECKS = 4
 """Verifications of one mended answer."""
+
+_MOST_ALONE = 20
+"""Units that are looked at one by one for what keeps them from going."""
 
 _LIKELY = 0.35
 """Share of a claim that the context must hold to say something else instead of it."""
@@ -256,7 +260,8 @@ class Mending:
         stay = {unit.index for claim in self._good for unit in self._layout.touched(claim.span)}
         edits = cuts(self._layout, gone, stay)
         if edits is None:
-            alone = [p for p in dropped if cuts(self._layout, {p.unit.index}, stay) is None]
+            few = dropped[:_MOST_ALONE]
+            alone = [p for p in few if cuts(self._layout, {p.unit.index}, stay) is None]
             self._next(alone or dropped)
             return False
         edits = [self._with_reason(edit, dropped) for edit in edits]
@@ -271,7 +276,8 @@ class Mending:
         made = edited(self._answer, edits)
         if made is not None:
             self._edited = made
-        if made is None or self._says_twice():
+        broken = made is not None and self._layout.is_json and leaves(made.text) is None
+        if made is None or broken or self._says_twice():
             self._next([patient for patient, option in current if option.edits] or dropped)
             return False
         return True

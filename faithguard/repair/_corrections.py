@@ -28,7 +28,7 @@ from faithguard.verifiers._values import Value, find_values
 
 __all__ = ["Correction", "corrections"]
 
-_MOST = 3
+_MOST = 2
 """Ways to correct one claim."""
 
 _MOST_SENTENCES = 8
@@ -172,7 +172,8 @@ class _Case:
     ) -> Iterator[tuple[Sentence, Value]]:
         for sentence in dict.fromkeys(sentences):
             for rival in find_values(sentence.text):
-                if value.comparable(rival) and not any(one.agrees(rival) for one in own):
+                usable = rival.text.isprintable() and value.comparable(rival)
+                if usable and not any(one.agrees(rival) for one in own):
                     yield sentence, rival
 
     def _beside_near(self) -> Iterator[Sentence]:
@@ -358,7 +359,7 @@ def _around(text: str, start: int, end: int) -> Iterator[tuple[str, int]]:
 def _says_something(run: str) -> bool:
     """Say whether a run of words can be exchanged: it has no mark-up, and is more than "it"."""
     terms = analyse(run)
-    return not _MARK_UP.search(run) and bool(terms.words or terms.values)
+    return run.isprintable() and not _MARK_UP.search(run) and bool(terms.words or terms.values)
 
 
 def _without_marks(run: list[re.Match[str]]) -> list[re.Match[str]]:

@@ -23,9 +23,7 @@ _MARKERS = re.compile(r"(?m)^[\s>]*(?:\(?\w{1,3}[.)]|[*_+-])(?=\s)|(?:\(?\w{1,3}
 _PAIRS = ("**", "__", "`", "~~")
 _BRACKETS = ("()", "[]", "{}", "“”", "«»", "「」", "（）")
 # "see step 4" would mean another one once the numbers close up
-_NUMBER_MEANT = (
-    r"\b(?:steps?|points?|items?|numbers?|schritte?|punkte?|étapes?|pasos?|no\.|nr\.) (\d{1,3})\b"
-)
+_NUMBER_MEANT = r"\b(?:steps?|points?|items?|schritte?|punkte?|étapes?|pasos?) (\d{1,3})\b"
 _MEANT = re.compile(_NUMBER_MEANT, re.IGNORECASE)
 
 

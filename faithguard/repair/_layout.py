@@ -7,7 +7,7 @@ their places, how deep they lie, and the lines that they stand on.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -73,13 +73,14 @@ class Layout:
 
     def touched(self, span: Span) -> list[Unit]:
         """Return the units that hold any of the words of a span."""
-        return [
-            unit
-            for unit in self.units
-            if unit.start < span[1]
-            and span[0] < unit.end
-            and has_words(self.answer[max(unit.start, span[0]) : min(unit.end, span[1])])
-        ]
+        first = bisect_left(self.units, span[0], key=lambda unit: unit.end)
+        found: list[Unit] = []
+        for unit in self.units[first:]:
+            if unit.start >= span[1]:
+                break
+            if has_words(self.answer[max(unit.start, span[0]) : min(unit.end, span[1])]):
+                found.append(unit)
+        return found
 
     def of_block(self, block: int) -> list[Unit]:
         """Return the units of a block in their order."""

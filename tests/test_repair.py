@@ -392,6 +392,12 @@ CORRECTIONS = {
         "north",
         "contradicted",
     ),
+    "a time with a stop, at the end": (
+        "The bell rings until 8 p.m.",
+        "The bell rings until 18:00.",
+        "8 p.m.",
+        "contradicted",
+    ),
     "a code": ("The part is BX-204.", "The part is BX-402.", "BX-204", "contradicted"),
     "what is not mentioned": (
         "The bell weighs 90 kg.",
@@ -413,6 +419,43 @@ def test_what_the_context_says_otherwise_is_put_right(case: str) -> None:
     assert repair.before in answer
     assert repair.after in said
     assert [evidence.quote for evidence in repair.evidence] == [said]
+
+
+@pytest.mark.parametrize(
+    ("answer", "said", "fixed"),
+    [
+        (
+            "There are 50 bells in Orley.",
+            "Fifteen bells are in Orley.",
+            "There are fifteen bells in Orley.",
+        ),
+        (
+            "Nine bells are in Orley.",
+            "In Orley there are fifteen bells.",
+            "Fifteen bells are in Orley.",
+        ),
+    ],
+)
+def test_a_value_is_written_as_its_place_asks_for(answer: str, said: str, fixed: str) -> None:
+    """The case of its first letter follows the sentence that it is put into."""
+    wrong = {"50": "contradicted", "Nine": "contradicted"}
+    assert repaired(answer, said, wrong=wrong).output == fixed
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param("The bell weighs 90 kg. It is old.", id="of two values, one cannot tell"),
+        pytest.param("The bell is 90 cm high. It is old.", id="a value of another measure"),
+        pytest.param("The bell weighs the most of all bells. It is old.", id="it says more"),
+    ],
+)
+def test_what_cannot_be_told_apart_is_not_guessed(answer: str) -> None:
+    """A guess could be supported by a careless verifier: the sentence goes, or the answer."""
+    context = "One bell weighs 40 kg, another bell weighs 60 kg. The bell of Orley is old."
+    wrong = {"90": "contradicted", "most": "contradicted"}
+    delivered = repaired(answer, context, wrong=wrong).output
+    assert delivered in (None, "The bell of Orley is old.")
 
 
 def test_the_value_of_the_row_is_taken_not_of_its_neighbour() -> None:

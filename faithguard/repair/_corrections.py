@@ -35,11 +35,8 @@ _MOST_SENTENCES = 8
 _ALIKE = 0.5
 """Share of a claim's words that a sentence must hold to be aligned with it."""
 
-_LONGEST_RUN = 6
-"""Words that may stand in the place of others."""
-
-_FEW = 3
-"""Words that may be put in or left out: a negation, "at least"."""
+_LONGEST_RUN = 3
+"""Words that may stand in the place of others: longer runs rarely have the same part in both."""
 
 _WRITTEN_ALIKE = 0.75
 """Likeness, in [0, 1], of "1420" and "1240"."""
@@ -49,6 +46,8 @@ _CLEARLY = 1.2
 
 _TOLD = 0.6
 
+_COUNTING = frozenset({"", "person", "times"})
+_CURRENCY = re.compile("[A-Z]{3}|krone|krona|crown")
 _MARK_UP = re.compile(r"[\[\](){}<>|*_`#]")
 
 _CELL = re.compile(r"(?<!\\)\|")
@@ -160,8 +159,10 @@ class _Case:
         elif len(ranked) > 1 and ranked[0][0] < _CLEARLY * ranked[1][0]:
             return None
         _, sentence, rival = ranked[0]
-        at = part.start + value.start
-        return Edit(at, at + len(value.text), rival.text, (sentence.evidence(),))
+        new = rival.text
+        if rival.start == 0 and rival.family in ("number", "clock") and new[1:2].islower():
+            new = new[:1].lower() + new[1:]  # "Fifteen", at the beginning of a sentence
+        return self._edit(part, value.start, value.text, sentence, rival.start, new)
 
     def _is_told(self, value: Value) -> bool:
         """Say whether the answer says a value elsewhere."""
@@ -172,7 +173,7 @@ class _Case:
     ) -> Iterator[tuple[Sentence, Value]]:
         for sentence in dict.fromkeys(sentences):
             for rival in find_values(sentence.text):
-                usable = rival.text.isprintable() and value.comparable(rival)
+                usable = rival.text.isprintable() and _same_measure(value, rival)
                 if usable and not any(one.agrees(rival) for one in own):
                     yield sentence, rival
 
@@ -240,19 +241,22 @@ class _Case:
         held = sum(has_words(match[0]) for b in blocks for match in mine[b.a : b.a + b.size])
         if not words or held / words < _ALIKE:
             return None
-        edits = list(self._gaps(part, sentence, mine, theirs, blocks))
+        edits = self._exchanged(part, sentence, mine, theirs, blocks)
         return (Correction(tuple(edits)), held / words) if edits else None
 
-    def _gaps(
+    def _exchanged(
         self,
         part: _Part,
         sentence: Sentence,
         mine: list[re.Match[str]],
         theirs: list[re.Match[str]],
         blocks: Sequence[Match],
-    ) -> Iterator[Edit]:
-        """Yield what differs between the stretches that both have."""
-        evidence = (sentence.evidence(),)
+    ) -> list[Edit]:
+        """Return what puts the sentence's words in the place of the claim's, where they differ.
+
+        Nothing if the claim says more than the sentence does.
+        """
+        edits: list[Edit] = []
         ends = [(0, 0, 0), *blocks, (len(mine), len(theirs), 0)]
         for number, ((a, b, size), (c, d, _)) in enumerate(pairwise(ends)):
             own, other = mine[a + size : c], theirs[b + size : d]
@@ -260,12 +264,31 @@ class _Case:
                 other = other[len(other) - len(own) :]  # it starts in the middle of theirs
             if number == len(ends) - 2:
                 own, other = _without_marks(own), _until_mark(other)
-            if not (own and other and len(own) <= _LONGEST_RUN and len(other) <= _LONGEST_RUN):
+            old = part.text[own[0].start() : own[-1].end()] if own else ""
+            if not _says_something(old):
                 continue
-            start, end = own[0].start(), own[-1].end()
-            new = sentence.text[other[0].start() : other[-1].end()]
-            if _says_something(part.text[start:end]) and _says_something(new):
-                yield Edit(part.start + start, part.start + end, new, evidence)
+            new = sentence.text[other[0].start() : other[-1].end()] if other else ""
+            most = max(len(own), len(other))
+            if most > _LONGEST_RUN or _MARK_UP.search(old) or not _can_stand(new):
+                return []
+            edits.append(self._edit(part, own[0].start(), old, sentence, other[0].start(), new))
+        return edits
+
+    def _edit(
+        self, part: _Part, at: int, old: str, sentence: Sentence, start: int, new: str
+    ) -> Edit:
+        """Return the edit that puts words of a sentence into a part, in the case of their place."""
+        if start == 0 and old[:1].islower():
+            new = new[:1].lower() + new[1:]
+        elif at == 0 and old[:1].isupper():
+            new = new[:1].upper() + new[1:]
+        # the stop of "8 pm." may be that of the sentence, too
+        after = part.text[at + len(old) :]
+        if old.endswith(".") and not new.endswith(".") and not after.strip():
+            old = old[:-1]
+        elif new.endswith(".") and after.startswith("."):
+            new = new[:-1]
+        return Edit(part.start + at, part.start + at + len(old), new, (sentence.evidence(),))
 
     # -- names --------------------------------------------------------------------------------
 
@@ -326,6 +349,14 @@ def _values_of(part: _Part) -> list[Value]:
     return find_values(CITATION.sub(lambda match: " " * len(match[0]), part.text))
 
 
+def _same_measure(one: Value, other: Value) -> bool:
+    """Say whether a value can stand in the place of another: 15 EUR for 25 CHF, but not 9 cm."""
+    if one.family != "number" or other.family != "number":
+        return one.comparable(other)
+    units = {one.unit, other.unit}
+    return len(units) == 1 or units <= _COUNTING or all(map(_CURRENCY.fullmatch, units))
+
+
 def _alike(one: str, other: str) -> float:
     return SequenceMatcher(None, one, other, autojunk=False).ratio()
 
@@ -357,9 +388,14 @@ def _around(text: str, start: int, end: int) -> Iterator[tuple[str, int]]:
 
 
 def _says_something(run: str) -> bool:
-    """Say whether a run of words can be exchanged: it has no mark-up, and is more than "it"."""
+    """Say whether a run of words is more than "it" and "the"."""
     terms = analyse(run)
-    return run.isprintable() and not _MARK_UP.search(run) and bool(terms.words or terms.values)
+    return bool(terms.words or terms.values)
+
+
+def _can_stand(run: str) -> bool:
+    """Say whether a run of a passage's words can be put into an answer."""
+    return _says_something(run) and run.isprintable() and not _MARK_UP.search(run)
 
 
 def _without_marks(run: list[re.Match[str]]) -> list[re.Match[str]]:

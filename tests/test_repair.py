@@ -6,11 +6,13 @@ import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from random import Random
 from typing import Any
 
 import pytest
 
 from faithguard import ConfigError, OpenAIJudge, Passage, Policy, Record, Scorer
+from faithguard.claims import LocalClaims
 from faithguard.guard import Course, Reported, Step, settled
 from faithguard.testing import ChatServer, JudgeServer, honest
 from faithguard.types import Claim, Exchange, Repair, Verdict
@@ -172,6 +174,27 @@ def repaired(
     delivered = answer if step.answer is None else step.answer
     assert _applied(record) == delivered
     return Reported(delivered, record)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whatever_is_called_unsupported_nothing_of_it_is_delivered(seed: int) -> None:
+    """Any claims of any answer: what is called wrong is gone, and what is not is still there."""
+    random = Random(seed)
+    delivered = 0
+    for row in rows():
+        extract = LocalClaims().extract
+        facts = [c.text for c in extract(row.answer, row.question) if c.kind == "fact"]
+        some = random.sample(facts, min(len(facts), random.randint(1, 3)))
+        wrong = {text: random.choice(("contradicted", "not_mentioned")) for text in some}
+        reported = repaired(row.answer, row.context, wrong=wrong, question=row.question)
+        if reported.output is None:
+            continue
+        delivered += 1
+        left = [c.text for c in extract(reported.output, row.question) if c.kind == "fact"]
+        assert not [text for text in left if any(word in text for word in wrong)]
+        assert len(left) >= len(facts) - len(some)
+        assert "\r" in reported.output or "\r" not in row.answer
+    assert delivered > len(ROWS) / 2
 
 
 CUTS = {

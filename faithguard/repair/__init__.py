@@ -246,7 +246,6 @@ class Mending:
             patient.options.pop(0)
             text = texts.get(unit.index, "")
             if text and _keeps(text, patient.good, self._answer):
-                # two options: nothing is asked twice
                 patient.options.insert(0, _Option((Edit(unit.start, unit.end, text),)))
 
     def _propose(self) -> bool:

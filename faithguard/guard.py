@@ -302,7 +302,8 @@ def settled(
         scorer: The cascade; its judge, if it has one, may be asked to write parts again.
         exchange: Of the attempt.
         answer: The part that the exchange's answer begins with and that a mended one replaces;
-            all of it by default. What stands after it is not delivered after a repair.
+            all of it by default, none of it if empty. What stands after it is not delivered
+            after a repair.
     """
     more = _more(course, scorer, answer)
     step = course.settle(scorer.score(exchange), **more)

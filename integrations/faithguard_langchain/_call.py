@@ -80,6 +80,8 @@ class Call:
         self._replay = Replay() if guarded.remembers else None
         self.course = Course(guarded.policy, max_attempts=guarded.max_attempts)
         self.answer = ""
+        self.mends: str | None = None
+        """The part of what was verified that a mended answer can stand in the place of."""
         self.input = self._with_feedback("")
         self._child = child
         self._config = config
@@ -100,7 +102,8 @@ class Call:
         """
         if self._keys.context is not None or not self._trace.fetched:
             self._trace.retrieved("", context_of(output, self._keys.context))
-        texts = self._view(output).texts()
+        view = self._view(output)
+        texts = view.texts()
         if texts is None:
             key = self._keys.answer
             where = "the usual places" if key is None else f"`answer_key` {key!r}"
@@ -109,6 +112,7 @@ class Call:
                 "key with answer_key=..., or end the chain in a string, a message or a dict"
             )
         self.answer = texts[0]
+        self.mends = texts[0] if view.keeps_form() else ""
         return self._trace.exchange("\n\n".join(texts), question=self._question())
 
     def _view(self, output: Any) -> Output:

@@ -302,7 +302,7 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
             if fault is not None:  # raised here, where nothing of the error hangs on to it
                 raise fault
             exchange = call.exchange(output)
-            step = settled(call.course, self._scorer, exchange, answer=call.answer)
+            step = settled(call.course, self._scorer, exchange, answer=call.mends)
             if step.feedback is not None:
                 more = more_passages(self._more_context, call.course.report.unsupported)
                 call.again(step.feedback, more)
@@ -333,7 +333,7 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
             if fault is not None:  # raised here, where nothing of the error hangs on to it
                 raise fault
             exchange = call.exchange(output)
-            step = await asettled(call.course, self._scorer, exchange, answer=call.answer)
+            step = await asettled(call.course, self._scorer, exchange, answer=call.mends)
             if step.feedback is not None:
                 more = await amore_passages(self._more_context, call.course.report.unsupported)
                 call.again(step.feedback, more)

@@ -84,7 +84,7 @@ def _attempts(call: Call, ask: Callable[[Any], Any]) -> Step:
         if drained is None:  # raised here, where nothing of the error hangs on to it
             raise fault or AssertionError
         exchange = call.exchange(drained)
-        step = settled(call.course, call.settings.scorer, exchange, answer=call.answer)
+        step = settled(call.course, call.settings.scorer, exchange, answer=call.mends)
         if step.feedback is None:
             call.end(step)
             return step
@@ -123,7 +123,7 @@ async def _aattempts(call: Call, ask: Callable[[Any], Awaitable[Any]]) -> Step:
         if drained is None:  # raised here, where nothing of the error hangs on to it
             raise fault or AssertionError
         exchange = call.exchange(drained)
-        step = await asettled(call.course, call.settings.scorer, exchange, answer=call.answer)
+        step = await asettled(call.course, call.settings.scorer, exchange, answer=call.mends)
         if step.feedback is None:
             call.end(step)
             return step

@@ -12,6 +12,7 @@ from typing import Any
 
 from llama_index.core.base.llms.base import BaseLLM
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.base.response.schema import PydanticResponse
 from llama_index.core.memory import BaseMemory
 from llama_index.core.schema import NodeWithScore
 
@@ -184,6 +185,11 @@ class Call:
     def answer(self) -> str:
         """The answer of the last attempt."""
         return self._drained.answer
+
+    @property
+    def mends(self) -> str:
+        """What a mended answer can stand in the place of: no object can be made of a text."""
+        return "" if isinstance(self._drained.output, PydanticResponse) else self.answer
 
     def again(self, feedback: str, passages: Sequence[Passage]) -> None:
         """Prepare the next attempt.

@@ -255,6 +255,18 @@ def test_the_note_of_a_mended_message_says_so() -> None:
     assert record.exchange.answer == TRUE
 
 
+def test_an_object_is_not_mended() -> None:
+    """A text in the place of an object would be another type: it is held back."""
+
+    class Slip:
+        def __init__(self, words: str) -> None:
+            self.words = words
+
+    chain = guarded(text_chain(says(BAD)) | Slip, answer_key="words", on_fail="repair")
+    with pytest.raises(UnfaithfulAnswerError, match="could not be mended"):
+        chain.invoke(QUESTION)
+
+
 def test_what_a_model_wrote_beside_a_mended_answer_is_not_delivered() -> None:
     """Only the answer is mended; another text of a model's goes as it does with a fallback."""
     chain = RunnableParallel(answer=text_chain(says(BAD)), aside=text_chain(says(LIE)))

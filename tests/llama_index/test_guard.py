@@ -212,9 +212,11 @@ def test_an_object_is_delivered_as_an_object() -> None:
     assert isinstance(response, PydanticResponse)
     assert response.response == Notice(answer=TRUE)
     said = json.dumps({"answer": BAD})
-    response = guarded(asking(says(said), output_cls=Notice), fallback=FALLBACK).query(QUESTION)
-    assert type(response) is Response
-    assert str(response) == FALLBACK
+    for on_fail in ("block", "repair"):
+        safe = guarded(asking(says(said), output_cls=Notice), on_fail=on_fail, fallback=FALLBACK)
+        response = safe.query(QUESTION)
+        assert type(response) is Response
+        assert str(response) == FALLBACK
 
 
 @pytest.mark.parametrize("said", [None, "", " \n"])

@@ -38,6 +38,7 @@ LAYERS: dict[str, int] = {
     "_together": 3,
     "_plan": 4,
     "scorer": 5,
+    "repair": 5,
     "replay": 6,
     "files": 6,
     "guard": 6,

@@ -4,33 +4,39 @@
 
 `Course`: the course of one guarded call, without I/O. In: the report of each attempt. Out: a
 `Step`: deliver, block, or ask again with feedback. Frameworks' guards make the calls; what they
-share beside that (settings, what an output is marked with, errors that would leak) is here too.
+share beside that (settings, drivers, what an output is marked with, errors that would leak) is
+here too.
 """
 
 from __future__ import annotations
 
 from asyncio import CancelledError
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, Self, TypeVar, cast
 
 from faithguard.capture import Trace, new_id, passages_of
 from faithguard.errors import CaptureError, ConfigError, UnfaithfulAnswerError
 from faithguard.policy import Policy, decide, resolve
 from faithguard.scorer import Scorer, chosen_scorer
+from faithguard.sinks import AnySink
 from faithguard.types import Attempt, Decision, Exchange, Record, Report
 from faithguard.verifiers.judge import Judge
+from faithguard.watch import Outbox
 
 __all__ = [
     "ATTEMPTS",
     "Course",
     "OnFail",
     "Reported",
+    "Settings",
     "Step",
     "acheck",
+    "adrive",
     "attempts",
     "check",
     "course_policy",
+    "drive",
     "feedback",
     "note_of",
     "withheld",
@@ -46,6 +52,8 @@ ATTEMPTS = 2
 
 _MOST_NAMED = 20
 """Claims named in one feedback; more would be another answer."""
+
+T = TypeVar("T")
 
 
 def check(
@@ -136,6 +144,90 @@ def attempts(given: object, policy: Policy) -> int:
             "or use on_fail='regenerate'"
         )
     return given
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a guard was told, checked."""
+
+    policy: Policy
+    fallback: str | None
+    """What a blocked caller gets in the place of the answer."""
+    max_attempts: int
+    outbox: Outbox
+    scorer: Scorer
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        domain: str | Policy | None,
+        on_fail: OnFail | None,
+        fallback: str | None,
+        max_attempts: int | None,
+        on_report: Callable[[Report], object] | None,
+        sinks: Sequence[AnySink] | None,
+        scorer: Scorer | None,
+        judge: Judge | None,
+    ) -> Self:
+        """Check what a guard was told.
+
+        Raises:
+            ConfigError: If a setting cannot be used.
+        """
+        policy = course_policy(domain, on_fail)
+        if fallback is not None and not isinstance(cast(object, fallback), str):
+            raise ConfigError(f"`fallback` is of type {type(fallback).__name__}: pass a str")
+        if fallback is not None and policy.on_fail == "flag":
+            raise ConfigError(
+                "`fallback` would never be used: on_fail='flag' delivers every answer; leave it "
+                "out, or use on_fail='block'"
+            )
+        return cls(
+            policy=policy,
+            fallback=fallback,
+            max_attempts=attempts(max_attempts, policy),
+            outbox=Outbox(sinks, on_report=on_report),
+            scorer=chosen_scorer(scorer, judge),
+        )
+
+    def course(self, *, may_ask: bool = True) -> Course:
+        """Return the course of one call."""
+        return Course(self.policy, max_attempts=self.max_attempts, may_ask=may_ask)
+
+
+def drive(steps: Generator[Any, Any, T], scorer: Scorer, ask: Callable[[Any], Any]) -> T:
+    """Make a guarded call, blocking.
+
+    Args:
+        steps: The call without I/O: yields an `Exchange` and is sent its report, or anything
+            else and is sent what `ask` returns for it.
+        scorer: Verifies the exchanges.
+        ask: Calls what is guarded.
+    """
+    reply: Any = None
+    while True:
+        try:
+            wanted = steps.send(reply)
+        except StopIteration as end:
+            return cast("T", end.value)
+        reply = scorer.score(wanted) if isinstance(wanted, Exchange) else ask(wanted)
+
+
+async def adrive(
+    steps: Generator[Any, Any, T], scorer: Scorer, ask: Callable[[Any], Awaitable[Any]]
+) -> T:
+    """Do the same, awaiting."""
+    reply: Any = None
+    while True:
+        try:
+            wanted = steps.send(reply)
+        except StopIteration as end:
+            return cast("T", end.value)
+        if isinstance(wanted, Exchange):
+            reply = await scorer.ascore(wanted)
+        else:
+            reply = await ask(wanted)
 
 
 class Reported(NamedTuple):

@@ -1,0 +1,69 @@
+"""A reply of a server whose body is another one.
+
+In: the reply, and what stands in the place of its body: bytes, or a reader that makes them when
+they are asked for. Out: a reply that the SDK reads like any other. The SDK speaks by `httpx` or
+by `httpx2`; what is made here is of the kind that came in.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from typing import Any
+
+__all__ = ["alater", "later", "now"]
+
+_OF_THE_BODY = ("content-length", "content-encoding", "transfer-encoding")
+
+
+def now(reply: Any, body: bytes) -> Any:
+    """Return a reply with this body."""
+    made = _made(reply, content=body)
+    made.elapsed = reply.elapsed
+    return made
+
+
+def later(reply: Any, read: Callable[[], bytes]) -> Any:
+    """Return a reply whose body is made when it is read."""
+
+    class Body(_library(reply).SyncByteStream):  # type: ignore[misc]
+        def __iter__(self) -> Iterator[bytes]:
+            yield read()
+
+        def close(self) -> None:
+            reply.close()
+
+    return _made(reply, stream=Body())
+
+
+def alater(reply: Any, read: Callable[[], Awaitable[bytes]]) -> Any:
+    """Do the same for an awaiting client."""
+
+    class Body(_library(reply).AsyncByteStream):  # type: ignore[misc]
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            yield await read()
+
+        async def aclose(self) -> None:
+            await reply.aclose()
+
+    return _made(reply, stream=Body())
+
+
+def _made(reply: Any, **body: Any) -> Any:
+    headers = [(k, v) for k, v in reply.headers.multi_items() if k.lower() not in _OF_THE_BODY]
+    return type(reply)(
+        reply.status_code,
+        headers=headers,
+        request=reply.request,
+        extensions={
+            name: value
+            for name, value in reply.extensions.items()
+            if name in ("http_version", "reason_phrase")
+        },
+        **body,
+    )
+
+
+def _library(reply: Any) -> Any:
+    """Return `httpx` or `httpx2`, whichever the client uses."""
+    return sys.modules[type(reply).__module__.partition(".")[0]]

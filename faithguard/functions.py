@@ -15,6 +15,7 @@ from collections.abc import (
     Awaitable,
     Callable,
     Generator,
+    Iterable,
     Iterator,
     Mapping,
     Sequence,
@@ -431,7 +432,7 @@ def _texts(value: object) -> Iterator[str]:
                 yield name
             yield from _texts(item)
     elif isinstance(value, list | tuple | set | frozenset):
-        for item in cast("Sequence[object]", value):
+        for item in cast("Iterable[object]", value):
             yield from _texts(item)
     elif value is not None and not isinstance(value, bool | int | float):
         raise CaptureError(

@@ -6,22 +6,22 @@ what to verify, what to ask next, and the body that the caller gets. `_guard` se
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from faithguard import ConfigError, Exchange, Passage, Record, UnfaithfulAnswerError
+from faithguard import Exchange, Passage, Record, UnfaithfulAnswerError
 from faithguard.capture import new_id
 from faithguard.guard import Settings, note_of
 from faithguard_openai._chat import ChatChunks, ChatReply
-from faithguard_openai._evidence import Evidence, evidence_in
+from faithguard_openai._evidence import evidence_in
 from faithguard_openai._reply import Answer, Manner, Reply, mapping
 from faithguard_openai._responses import ResponseEvents, ResponseReply
 from faithguard_openai._routes import Kind, refusal
 
 __all__ = ["Call"]
 
-_READERS: Mapping[tuple[Kind, bool], type[Reply]] = {
+_READERS: Mapping[tuple[Kind, bool], Callable[[bytes, Manner], Reply]] = {
     ("chat", False): ChatReply,
     ("chat", True): ChatChunks,
     ("responses", False): ResponseReply,
@@ -38,7 +38,7 @@ class Call:
         body: What is sent; None where a stored reply is read, which nobody can ask for again.
         context: What the caller gave as context, if anything.
         streams: Whether the reply comes in events.
-        parses: Whether the SDK parses an answer in one piece as JSON.
+        parses: Whether the SDK parses what comes in one piece.
         helper: The method of the SDK's that asks, if it told that.
     """
 
@@ -61,18 +61,23 @@ class Call:
         self._evidence = evidence_in(self._body)
         self._reader = _READERS[kind, streams]
         self._manner = Manner(
-            refuses=self._is_structured() and (streams or parses),
+            refuses=self._is_structured() and (streams or (parses and not self.is_chat)),
             finish_reason="stop" if helper == "chat.completions.stream" else "content_filter",
         )
         self.blocked: list[int] = []
         """The choices in whose place the fallback stands."""
-        if self._may_ask and settings.policy.on_fail == "regenerate" and body.get("conversation"):
+        if settings.policy.on_fail == "regenerate" and self._body.get("conversation"):
             raise refusal(
                 "post",
                 "/responses",
                 "on_fail='regenerate' would leave the held-back answer in the server's "
                 "`conversation`: pass the messages as `input`, or use on_fail='block'",
             )
+
+    @property
+    def is_chat(self) -> bool:
+        """Whether a chat completion is asked for."""
+        return self._kind == "chat"
 
     def steps(self) -> Generator[Any, Any, bytes]:
         """Yield bodies to send (None: the first reply), and what to verify; return what goes out.
@@ -125,7 +130,7 @@ class Call:
         return self._reader(body, self._manner)
 
     def _is_structured(self) -> bool:
-        form: Any = self._body.get("response_format" if self._kind == "chat" else "text")
+        form: Any = self._body.get("response_format" if self.is_chat else "text")
         form = mapping(form)
         return mapping(form.get("format", form)).get("type") == "json_schema"
 
@@ -147,10 +152,10 @@ class Call:
 
     def _asking_again(self, turns: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """Return a body that asks for one answer, with what was wrong with the others."""
-        name = "messages" if self._kind == "chat" else "input"
+        name = "messages" if self.is_chat else "input"
         given: Any = self._body.get(name)
         before = [{"role": "user", "content": given}] if isinstance(given, str) else given or []
         body = {**self._body, name: [*before, *turns]}
-        if self._kind == "chat":
+        if self.is_chat:
             body.pop("n", None)
         return body

@@ -54,9 +54,9 @@ class ChatReply:
     def replace(self, key: int, other: ChatReply) -> None:
         """Put the choice of another attempt in the place of one."""
         self._choices[key] = {**next(iter(other._choices.values())), "index": key}
-        self.count(other)
+        self._count(other)
 
-    def count(self, other: ChatReply) -> None:
+    def _count(self, other: ChatReply) -> None:
         """Add the tokens that another attempt took."""
         self._body["usage"] = added(self._body.get("usage"), other._body.get("usage"))
 
@@ -142,9 +142,9 @@ class ChatChunks:
         own = [chunk for number, chunk in other._chunks if number is not None]
         self._fault = other._fault
         self._put(key, [_renumbered(chunk, key) for chunk in own])
-        self.count(other)
+        self._count(other)
 
-    def count(self, other: ChatChunks) -> None:
+    def _count(self, other: ChatChunks) -> None:
         """Add the tokens that another attempt took."""
         more = [chunk["usage"] for _, chunk in other._chunks if chunk.get("usage")]
         for _, chunk in reversed(self._chunks):
@@ -191,7 +191,8 @@ class ChatChunks:
         out: list[Event] = []
         for key, chunk in self._chunks:
             noted = {"faithguard": notes[key]} if key is not None and key in notes else {}
-            choices = [{**choice, **noted} for choice in chunk.get("choices") or []]
+            own: list[Any] = chunk.get("choices") or []
+            choices = [{**choice, **noted} for choice in own]
             out.append(Event(None, {**chunk, "choices": choices, **marked}))
         return encoded(out)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from faithguard import CaptureError
 
@@ -71,4 +71,4 @@ def json_in(text: str | bytes) -> dict[str, Any]:
             "the server's reply cannot be read as a model's answer, and is withheld; ask it "
             "without the guard to see it"
         )
-    return value
+    return cast("dict[str, Any]", value)

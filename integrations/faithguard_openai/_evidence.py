@@ -19,12 +19,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from faithguard import Passage
 from faithguard.capture import Trace
+from faithguard.types import ContextSource
 
-__all__ = ["Evidence", "evidence_in", "texts_of"]
+__all__ = ["Evidence", "evidence_in", "found_in_files"]
 
 
 @dataclass(slots=True)
@@ -32,7 +33,7 @@ class Evidence:
     """What a request says of its context."""
 
     passages: tuple[Passage, ...] = ()
-    source: Literal["retrieval", "prompt", "none"] = "none"
+    source: ContextSource = "none"
     question: str | None = None
 
 
@@ -63,7 +64,7 @@ def evidence_in(body: Mapping[str, Any]) -> Evidence:
             _read(reading, cast("Mapping[str, Any]", message))
     found = list(reading.trace.fetched_passages())
     passages = _unique([*found, *reading.told] or reading.typed)
-    source: Literal["retrieval", "prompt", "none"] = "prompt" if passages else "none"
+    source: ContextSource = "prompt" if passages else "none"
     return Evidence(passages, "retrieval" if found else source, reading.question)
 
 
@@ -130,7 +131,7 @@ def _mappings(value: object) -> Iterator[Mapping[str, Any]]:
             yield cast("Mapping[str, Any]", item)
 
 
-def texts_of(content: object) -> list[str]:
+def _texts(content: object) -> list[str]:
     """Return the texts of a message's content: a string, or parts."""
     if isinstance(content, str):
         return [content]
@@ -139,7 +140,7 @@ def texts_of(content: object) -> list[str]:
 
 
 def _text(content: object) -> str:
-    return "\n".join(texts_of(content))
+    return "\n".join(_texts(content))
 
 
 # -- documents between delimiters -----------------------------------------------------------------

@@ -20,6 +20,7 @@ from faithguard.guard import OnFail, Settings, adrive, drive
 from faithguard.sinks import AnySink
 from faithguard_openai._call import Call
 from faithguard_openai._http import alater, later, now
+from faithguard_openai._reply import mapping
 from faithguard_openai._routes import kind_of, refusal
 
 __all__ = ["AsyncGuardedOpenAI", "GuardedOpenAI", "guard"]
@@ -46,7 +47,7 @@ class _Guarded:
         Raises:
             CaptureError: If a piece of it has no text.
         """
-        twin = _twin(self, type(self))
+        twin: Self = _twin(self, type(self))
         twin._context = passages_of(context, origin="caller")
         return twin
 
@@ -90,20 +91,19 @@ class _Guarded:
 
     def _call(self, options: Any, streams: bool) -> Call | None:
         """Return the call that guards a request; None if there is nothing to guard."""
-        body = options.json_data
+        body: Any = options.json_data
         if options.extra_json is not None:
-            body = {**(body or {}), **options.extra_json}
+            body = {**mapping(body), **options.extra_json}
         kind = kind_of(options.method, options.url, body)
         if kind is None:
             return None
-        readable = isinstance(body, Mapping) and options.method.lower() == "post"
         return Call(
             self._guarding,
             kind,
-            cast("Mapping[str, Any]", body) if readable else None,
+            mapping(body) if body is not None and options.method.lower() == "post" else None,
             context=self._context,
             streams=streams,
-            parses=callable(options.post_parser) and kind == "responses",
+            parses=callable(options.post_parser),
             helper=_headers(options).get(_HELPER),
         )
 
@@ -295,7 +295,7 @@ def guard(
             f"`client` is of type {type(given).__name__}: pass an openai.OpenAI() or an "
             "openai.AsyncOpenAI()"
         )
-    own = type(given)
+    own: Any = type(given)
     made: Any = base if own in _CLIENTS else type(f"Guarded{own.__name__}", (base, own), {})
     twin = _twin(given, made)
     twin._guarding, twin._context = settings, None
@@ -305,12 +305,17 @@ def guard(
 _CLIENTS: Mapping[type, type] = {OpenAI: GuardedOpenAI, AsyncOpenAI: AsyncGuardedOpenAI}
 
 
+_MADE = (cached_property, property)
+"""How a class tells that an attribute is made of the others."""
+
+
 def _twin(client: Any, kind: Any) -> Any:
     """Return a client of a class with the settings and connections of another one."""
     twin = object.__new__(kind)
-    for name, value in vars(client).items():
+    held: dict[str, Any] = vars(client)
+    for name, value in held.items():
         # what was made of the client when it was first asked for calls that client
-        if not isinstance(getattr(type(client), name, None), cached_property | property):
+        if not isinstance(getattr(cast("type", type(client)), name, None), _MADE):
             vars(twin)[name] = value
     return twin
 
@@ -321,14 +326,14 @@ def _without_socket(resource: Any) -> Any:
     def connect(*args: Any, **kwargs: Any) -> Any:
         raise refusal("connect", type(resource).__name__, "a socket is not guarded: use create")
 
-    for part in (resource, vars(type(resource)).get("translations") and resource.translations):
+    for part in (resource, getattr(resource, "translations", None)):
         if hasattr(part, "connect"):
             vars(part)["connect"] = connect
     return resource
 
 
 def _headers(options: Any) -> Mapping[str, Any]:
-    return options.headers if isinstance(options.headers, Mapping) else {}
+    return mapping(options.headers)
 
 
 def _raw(options: Any, body: Mapping[str, Any] | None = None) -> Any:
@@ -349,8 +354,8 @@ def _restore(request: Any, wanted: str | None) -> None:
 
 def _parsing(options: Any, call: Call) -> Any:
     """Return the options with a parser that leaves alone what stands in an answer's place."""
-    parser = options.post_parser
-    if not callable(parser) or not _is_chat(options):
+    parser: Any = options.post_parser
+    if not callable(parser) or not call.is_chat:
         return options
 
     def parse(completion: Any) -> Any:
@@ -358,14 +363,10 @@ def _parsing(options: Any, call: Call) -> Any:
         texts = [choice.message.content for choice in held]
         for choice in held:  # the SDK's parser takes a filtered choice for a fault
             choice.finish_reason, choice.message.content = "stop", None
-        parsed = parser(completion)
+        parsed: Any = parser(completion)
         blocked = [choice for choice in parsed.choices if choice.index in call.blocked]
         for choice, text in zip(blocked, texts, strict=True):
             choice.finish_reason, choice.message.content = "content_filter", text
         return parsed
 
     return options.model_copy(update={"post_parser": parse})
-
-
-def _is_chat(options: Any) -> bool:
-    return "completions" in options.url

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, Self, cast
+from typing import Any, Literal, Protocol, cast
 
 from faithguard import Passage
 
@@ -36,8 +36,6 @@ class Manner:
 class Reply(Protocol):
     """A reply of a server, read."""
 
-    def __init__(self, body: bytes, manner: Manner) -> None: ...
-
     @property
     def answers(self) -> list[Answer]:
         """What is said, choice by choice."""
@@ -48,12 +46,8 @@ class Reply(Protocol):
         """What the reply itself carries of its context."""
         ...
 
-    def replace(self, key: int, other: Self) -> None:
+    def replace(self, key: int, other: Any) -> None:
         """Put the one answer of another attempt in the place of one."""
-        ...
-
-    def count(self, other: Self) -> None:
-        """Add the tokens that another attempt took."""
         ...
 
     def block(self, key: int, text: str) -> None:
@@ -81,7 +75,7 @@ def added(first: Any, second: Any) -> Any:
         return {name: added(one.get(name), two.get(name)) for name in {**one, **two}}
     if isinstance(first, int | float) and isinstance(second, int | float):
         return first + second
-    return second if first is None else first
+    return second if first is None else cast("Any", first)
 
 
 def mapping(value: object) -> Mapping[str, Any]:

@@ -19,7 +19,13 @@ from faithguard_openai._reply import Answer, Manner, added, mapping, shown
 
 __all__ = ["ResponseEvents", "ResponseReply"]
 
-_SERVERS_OWN = ("file_search_call", "web_search_call", "code_interpreter_call", "mcp_call")
+_SERVERS_OWN = (
+    "file_search_call",
+    "web_search_call",
+    "code_interpreter_call",
+    "image_generation_call",
+    "mcp_call",
+)
 _CALLERS = ("mcp_approval_request",)
 _STAY = ("file_search_call",)
 """What stays beside a text that is put in the place of a model's: it holds documents."""
@@ -78,7 +84,8 @@ class ResponseEvents:
     def _final(self) -> dict[str, Any]:
         """The response as the last event that holds one has it."""
         held = (event.data.get("response") for event in reversed(self._events))
-        return next((cast("dict[str, Any]", r) for r in held if isinstance(r, dict)), {})
+        found = (cast("dict[str, Any]", r) for r in held if isinstance(r, dict))
+        return next(found, dict[str, Any]())
 
     @property
     def passages(self) -> Sequence[Passage]:
@@ -141,7 +148,7 @@ def _message(item: Mapping[str, Any]) -> list[str]:
 def _answer(body: Mapping[str, Any], said: str) -> Answer:
     reason = mapping(body.get("incomplete_details")).get("reason") or body.get("status")
     kinds = [str(item.get("type") or "") for item in _items(body)]
-    calls = [k for k in kinds if k.endswith("_call") and k not in _SERVERS_OWN or k in _CALLERS]
+    calls = [k for k in kinds if (k.endswith("_call") and k not in _SERVERS_OWN) or k in _CALLERS]
     return Answer(0, said, finish_reason=str(reason or "") or None, beside_calls=bool(calls))
 
 
@@ -209,7 +216,7 @@ def _told(final: Mapping[str, Any]) -> Iterator[Event]:
         number += 1
         return Event(kind, {"type": kind, "sequence_number": number - 1, **data})
 
-    begun = {**final, "status": "in_progress", "output": [], "usage": None}
+    begun: dict[str, Any] = {**final, "status": "in_progress", "output": [], "usage": None}
     yield event("response.created", response=begun)
     yield event("response.in_progress", response=begun)
     for place, item in enumerate(_items(final)):
@@ -226,7 +233,7 @@ def _told(final: Mapping[str, Any]) -> Iterator[Event]:
                 name = "refusal" if part["type"] == "refusal" else "text"
                 here = {**at, "content_index": index}
                 stem = "response.refusal" if name == "refusal" else "response.output_text"
-                more = {} if name == "refusal" else {"logprobs": []}
+                more: dict[str, Any] = {} if name == "refusal" else {"logprobs": []}
                 yield event("response.content_part.added", **here, part={**part, name: ""})
                 yield event(f"{stem}.delta", **here, delta=part[name], **more)
                 yield event(f"{stem}.done", **here, **{name: part[name]}, **more)

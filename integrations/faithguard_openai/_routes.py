@@ -7,8 +7,8 @@ reply is guarded, or None for what a guard has nothing to do with; or a refusal.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias, cast
 from urllib.parse import unquote, urlsplit
 
 from faithguard import ConfigError
@@ -82,5 +82,5 @@ def _responses(verb: str, parts: Sequence[str], address: str) -> Kind | None:
 
 
 def _is_answering(body: object) -> bool:
-    endpoint = body.get("endpoint") if isinstance(body, dict) else None
+    endpoint = cast("Mapping[str, Any]", body).get("endpoint") if isinstance(body, Mapping) else ""
     return "completions" in str(endpoint) or "responses" in str(endpoint)

@@ -38,7 +38,6 @@ class Call:
         body: What is sent; None where a stored reply is read, which nobody can ask for again.
         context: What the caller gave as context, if anything.
         streams: Whether the reply comes in events.
-        parses: Whether the SDK parses what comes in one piece.
         helper: The method of the SDK's that asks, if it told that.
     """
 
@@ -50,7 +49,6 @@ class Call:
         *,
         context: Sequence[Passage] | None,
         streams: bool,
-        parses: bool,
         helper: str | None,
     ) -> None:
         self._settings = settings
@@ -61,7 +59,7 @@ class Call:
         self._evidence = evidence_in(self._body)
         self._reader = _READERS[kind, streams]
         self._manner = Manner(
-            refuses=self._is_structured() and (streams or (parses and not self.is_chat)),
+            refuses=streams and self._is_structured(),
             finish_reason="stop" if helper == "chat.completions.stream" else "content_filter",
         )
         self.blocked: list[int] = []

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, cast
 
 from faithguard import Passage
@@ -62,7 +62,8 @@ def evidence_in(body: Mapping[str, Any]) -> Evidence:
     for message in messages:
         if isinstance(message, Mapping):
             _read(reading, cast("Mapping[str, Any]", message))
-    found = list(reading.trace.fetched_passages())
+    # the model is sent all of it
+    found = [replace(passage, seen=True) for passage in reading.trace.fetched_passages()]
     passages = _unique([*found, *reading.told] or reading.typed)
     source: ContextSource = "prompt" if passages else "none"
     return Evidence(passages, "retrieval" if found else source, reading.question)

@@ -8,11 +8,12 @@ of any other. So there is no path around it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, cast, overload
 
 from openai import AsyncOpenAI, OpenAI
+from openai.types.responses import ParsedResponseOutputMessage
 
 from faithguard import ConfigError, Judge, Passage, Policy, Report, Scorer
 from faithguard.capture import passages_of
@@ -103,7 +104,6 @@ class _Guarded:
             mapping(body) if body is not None and options.method.lower() == "post" else None,
             context=self._context,
             streams=streams,
-            parses=callable(options.post_parser),
             helper=_headers(options).get(_HELPER),
         )
 
@@ -355,18 +355,37 @@ def _restore(request: Any, wanted: str | None) -> None:
 def _parsing(options: Any, call: Call) -> Any:
     """Return the options with a parser that leaves alone what stands in an answer's place."""
     parser: Any = options.post_parser
-    if not callable(parser) or not call.is_chat:
+    if not callable(parser):
         return options
+    parse = _completion_parser if call.is_chat else _response_parser
 
-    def parse(completion: Any) -> Any:
-        held = [choice for choice in completion.choices if choice.index in call.blocked]
-        texts = [choice.message.content for choice in held]
-        for choice in held:  # the SDK's parser takes a filtered choice for a fault
+    def parse_rest(reply: Any) -> Any:
+        return parse(reply, parser, call.blocked) if call.blocked else parser(reply)
+
+    return options.model_copy(update={"post_parser": parse_rest})
+
+
+def _completion_parser(completion: Any, parser: Any, blocked: Container[int]) -> Any:
+    texts: dict[int, str] = {}
+    for choice in completion.choices:
+        if choice.index in blocked:  # the SDK's parser takes a filtered choice for a fault
+            texts[choice.index] = choice.message.content
             choice.finish_reason, choice.message.content = "stop", None
-        parsed: Any = parser(completion)
-        blocked = [choice for choice in parsed.choices if choice.index in call.blocked]
-        for choice, text in zip(blocked, texts, strict=True):
-            choice.finish_reason, choice.message.content = "content_filter", text
-        return parsed
+    parsed: Any = parser(completion)
+    for choice in parsed.choices:
+        if choice.index in texts:
+            choice.finish_reason, choice.message.content = "content_filter", texts[choice.index]
+    return parsed
 
-    return options.model_copy(update={"post_parser": parse})
+
+def _response_parser(response: Any, parser: Any, blocked: object) -> Any:
+    kept: list[Any] = [item for item in response.output if item.type != "message"]
+    held: list[Any] = [item for item in response.output if item.type == "message"]
+    response.output = kept
+    parsed: Any = parser(response)
+    for message in held:
+        data = message.to_dict()
+        parts = [{**part, "parsed": None} for part in data["content"]]
+        whole = ParsedResponseOutputMessage[Any].construct(**{**data, "content": parts})
+        parsed.output.append(whole)
+    return parsed

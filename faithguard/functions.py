@@ -413,7 +413,8 @@ class _Call:
 
 
 def _is_pair(output: Any) -> bool:
-    return type(output) is tuple and len(output) == 2 and isinstance(output[0], str)
+    pair = cast("tuple[Any, ...]", output) if type(output) is tuple else ()
+    return len(pair) == 2 and isinstance(pair[0], str)
 
 
 def _is_answer(output: Any) -> bool:

@@ -295,7 +295,7 @@ def guard(
             f"`client` is of type {type(given).__name__}: pass an openai.OpenAI() or an "
             "openai.AsyncOpenAI()"
         )
-    own: Any = type(given)
+    own: type[Any] = type(cast("Any", client))
     made: Any = base if own in _CLIENTS else type(f"Guarded{own.__name__}", (base, own), {})
     twin = _twin(given, made)
     twin._guarding, twin._context = settings, None
@@ -305,17 +305,12 @@ def guard(
 _CLIENTS: Mapping[type, type] = {OpenAI: GuardedOpenAI, AsyncOpenAI: AsyncGuardedOpenAI}
 
 
-_MADE = (cached_property, property)
-"""How a class tells that an attribute is made of the others."""
-
-
-def _twin(client: Any, kind: Any) -> Any:
+def _twin(client: object, kind: type[Any]) -> Any:
     """Return a client of a class with the settings and connections of another one."""
     twin = object.__new__(kind)
-    held: dict[str, Any] = vars(client)
-    for name, value in held.items():
+    for name, value in vars(client).items():
         # what was made of the client when it was first asked for calls that client
-        if not isinstance(getattr(cast("type", type(client)), name, None), _MADE):
+        if not isinstance(getattr(type(client), name, None), cached_property | property):
             vars(twin)[name] = value
     return twin
 
@@ -386,6 +381,6 @@ def _response_parser(response: Any, parser: Any, blocked: object) -> Any:
     for message in held:
         data = message.to_dict()
         parts = [{**part, "parsed": None} for part in data["content"]]
-        whole = ParsedResponseOutputMessage[Any].construct(**{**data, "content": parts})
-        parsed.output.append(whole)
+        make: Any = ParsedResponseOutputMessage[Any]
+        parsed.output.append(make.construct(**{**data, "content": parts}))
     return parsed

@@ -50,9 +50,10 @@ def events(body: Body, said: Spoken) -> Iterator[Event]:
         for delta in _deltas(message):
             choice = {"index": index, "delta": delta, "finish_reason": None}
             yield None, {**head, "choices": [choice]}
-        last = {"index": index, "delta": {}, "finish_reason": _end(message)}
+        last: dict[str, Any] = {"index": index, "delta": {}, "finish_reason": _end(message)}
         yield None, {**head, "choices": [last]}
-    if (body.get("stream_options") or {}).get("include_usage"):
+    options: Mapping[str, Any] = body.get("stream_options") or {}
+    if options.get("include_usage"):
         yield None, {**head, "choices": [], "usage": _usage(body, said)}
 
 

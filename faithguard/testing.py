@@ -271,8 +271,11 @@ class ChatServer:
                 body = json.loads(self.rfile.read(size))
                 outer.requests.append(body)
                 said = reply(messages_in(body))
-                fault, text = said if isinstance(said, tuple) else (None, said)
-                outer._respond(self, body, cast("Fault | None", fault), text, pause)
+                fault, text = cast(
+                    "tuple[Fault | None, Spoken]",
+                    said if isinstance(said, tuple) else (None, said),
+                )
+                outer._respond(self, body, fault, text, pause)
 
             def log_message(self, format: str, *args: object) -> None:
                 """Keep the terminal clean."""

@@ -295,7 +295,7 @@ def guard(
             f"`client` is of type {type(given).__name__}: pass an openai.OpenAI() or an "
             "openai.AsyncOpenAI()"
         )
-    own: type[Any] = type(cast("Any", client))
+    own: type[object] = type(client)
     made: Any = base if own in _CLIENTS else type(f"Guarded{own.__name__}", (base, own), {})
     twin = _twin(given, made)
     twin._guarding, twin._context = settings, None

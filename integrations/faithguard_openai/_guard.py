@@ -22,7 +22,7 @@ from faithguard.sinks import AnySink
 from faithguard_openai._call import Call
 from faithguard_openai._http import alater, later, now
 from faithguard_openai._reply import mapping
-from faithguard_openai._routes import kind_of, refusal
+from faithguard_openai._routes import kind_of
 
 __all__ = ["AsyncGuardedOpenAI", "GuardedOpenAI", "guard"]
 
@@ -30,6 +30,10 @@ _RAW = "X-Stainless-Raw-Response"
 """The header by which the SDK tells itself that the caller wants the HTTP reply, and how."""
 
 _HELPER = "X-Stainless-Helper-Method"
+
+
+class NoSocketError(ConfigError, AttributeError):
+    """A socket was to be opened; to those who look at a client's attributes, there is none."""
 
 
 class _Guarded:
@@ -54,6 +58,8 @@ class _Guarded:
 
     def copy(self, *args: Any, **kwargs: Any) -> Self:
         """Return a client with other options, guarded alike."""
+        # the SDK hands its own on, which cannot be read here
+        kwargs["websocket_base_url"] = kwargs.get("websocket_base_url") or "wss://unused"
         twin = cast("Self", cast(Any, super()).copy(*args, **kwargs))
         twin._guarding, twin._context = self._guarding, self._context
         return twin
@@ -69,33 +75,27 @@ class _Guarded:
         """Wait until all records are in the sinks; return whether it was in time (seconds)."""
         return self._guarding.outbox.queue.wait(timeout)
 
-    if not TYPE_CHECKING:  # their types are the SDK's
+    if not TYPE_CHECKING:  # the type is the SDK's
 
         @property
-        def responses(self) -> Any:
-            """The SDK's, but for its sockets."""
-            return _without_socket(super().responses)
+        def websocket_base_url(self) -> Any:
+            """Refused: every socket of the SDK's reads it to connect, and comes past the guard."""
+            raise NoSocketError(
+                "the guarded client opens no sockets (realtime, live, responses.connect): use "
+                "responses.create, or a client without the guard"
+            )
 
-        @property
-        def realtime(self) -> Any:
-            """The SDK's, but for its sockets."""
-            return _without_socket(super().realtime)
-
-        @property
-        def beta(self) -> Any:
-            """The SDK's, but for its sockets."""
-            beta = super().beta
-            for name in ("responses", "realtime"):
-                if hasattr(beta, name):
-                    _without_socket(getattr(beta, name))
-            return beta
+        @websocket_base_url.setter
+        def websocket_base_url(self, value: object) -> None:
+            """Take what the SDK's constructor sets."""
 
     def _call(self, options: Any, streams: bool) -> Call | None:
         """Return the call that guards a request; None if there is nothing to guard."""
         body: Any = options.json_data
         if options.extra_json is not None:
             body = {**mapping(body), **options.extra_json}
-        kind = kind_of(options.method, options.url, body)
+        base: Any = cast(Any, self).base_url
+        kind = kind_of(options.method, options.url, body, base=base.path)
         if kind is None:
             return None
         return Call(
@@ -247,10 +247,11 @@ def guard(
         safe.with_context(docs).chat.completions.create(model=..., messages=...)
 
     Guarded are chat completions and responses: `create`, `parse`, `stream`, stored ones, raw and
-    streaming replies. Legacy completions, assistants' threads, realtime and other sockets, lists
-    of stored answers and batches of questions are refused; everything else passes through. Tool
-    calls pass as they are; a text beside them that does not pass is left out. Reasoning is not
-    verified, and not delivered with a held-back answer.
+    streaming replies. What holds no answers (embeddings, files, models, images, ...) passes
+    through. All else is refused: legacy completions, assistants' threads, sockets, lists of
+    stored answers, batches of questions, addresses that are not known. Tool calls pass as they
+    are; a text beside them that does not pass is left out. Reasoning is not verified, and not
+    delivered with a held-back answer.
 
     Evidence is what `with_context` was given; else what the messages hold of tool results
     and of documents between `<document>`, `<documents>` or `<context>` tags or fenced as
@@ -313,18 +314,6 @@ def _twin(client: object, kind: type[Any]) -> Any:
         if not isinstance(getattr(type(client), name, None), cached_property | property):
             vars(twin)[name] = value
     return twin
-
-
-def _without_socket(resource: Any) -> Any:
-    """Return a resource whose socket cannot be opened: what it says comes past the guard."""
-
-    def connect(*args: Any, **kwargs: Any) -> Any:
-        raise refusal("connect", type(resource).__name__, "a socket is not guarded: use create")
-
-    for part in (resource, getattr(resource, "translations", None)):
-        if hasattr(part, "connect"):
-            vars(part)["connect"] = connect
-    return resource
 
 
 def _headers(options: Any) -> Mapping[str, Any]:

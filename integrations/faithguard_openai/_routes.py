@@ -1,7 +1,7 @@
 """Which requests of a client get what a model wrote.
 
 In: the method and the address of a request, before the client makes it an URL. Out: how its
-reply is guarded, or None for what a guard has nothing to do with; or a refusal.
+reply is guarded, or None for what is known to hold no answer; or a refusal.
 """
 
 from __future__ import annotations
@@ -21,23 +21,34 @@ _ELSE = "use a client without the guard for it, and faithguard.check for what it
 _REFUSED = {
     "threads": f"assistants and their threads are not guarded: use responses, or {_ELSE}",
     "realtime": f"realtime sessions are not guarded: {_ELSE}",
-    "chatkit": f"ChatKit sessions are not guarded: {_ELSE}",
 }
 
+# What holds no answers, by the first part of its path; a new part of the API is refused until it
+# stands here. Files, evaluations and fine-tuning may hold texts that nobody is shown as an answer.
+_PASSES = frozenset(
+    """
+    assistants audio batches containers content_provenance_checks conversations decisions
+    embeddings evals files fine_tuning images models moderations organization projects safety
+    skills uploads vaults vector_stores videos webhook_endpoints webhook_event_types
+    """.split()
+)
 
-def kind_of(method: str, address: str, body: object) -> Kind | None:
+
+def kind_of(method: str, address: str, body: object, *, base: str = "/") -> Kind | None:
     """Say how a request is guarded.
 
     Args:
         method: Of HTTP.
         address: A path below the base URL, or a whole URL.
         body: What is sent.
+        base: The path of the base URL.
 
     Raises:
         ConfigError: If its reply may hold an answer that a guard cannot verify.
     """
     verb = method.lower()
     path = posixpath.normpath("/" + unquote(urlsplit(address).path).lower())
+    path = path.removeprefix(posixpath.normpath("/" + base.lower()))
     parts = [part for part in path.split("/") if part]
     for name, why in _REFUSED.items():
         if name in parts:
@@ -50,6 +61,8 @@ def kind_of(method: str, address: str, body: object) -> Kind | None:
         raise refusal(verb, address, f"it gives out answers that were not verified: {_ELSE}")
     if "batches" in parts and verb == "post" and _is_answering(body):
         raise refusal(verb, address, f"a batch's answers are not guarded: {_ELSE}")
+    if not parts or parts[0] not in _PASSES:
+        raise refusal(verb, address, f"it may give out answers that were not verified: {_ELSE}")
     return None
 
 

@@ -27,7 +27,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 from faithguard.capture import Trace, new_id, passages_of
 from faithguard.errors import CaptureError, ConfigError, UnfaithfulAnswerError
-from faithguard.guard import OnFail, Reported, Settings, adrive, drive, withheld
+from faithguard.guard import OnFail, Reported, Settings, Verify, adrive, drive, withheld
 from faithguard.policy import Policy
 from faithguard.scorer import Scorer
 from faithguard.sinks import AnySink
@@ -252,7 +252,7 @@ def _blocking(
                 raise fault
             return output
 
-        return drive(call.steps(), settings.scorer, ask)
+        return drive(call.steps(), settings, ask)
 
     return reported
 
@@ -280,7 +280,7 @@ def _awaiting(
                 raise fault
             return output
 
-        return await adrive(call.steps(), settings.scorer, ask)
+        return await adrive(call.steps(), settings, ask)
 
     return reported
 
@@ -354,7 +354,7 @@ class _Call:
         feedback: str | None = None
         while True:
             output = yield feedback
-            step = course.settle((yield self._exchange(output)))
+            step = yield Verify(course, self._exchange(output))
             if step.action != "regenerate":
                 break
             feedback = step.feedback

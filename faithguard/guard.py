@@ -31,6 +31,7 @@ __all__ = [
     "Reported",
     "Settings",
     "Step",
+    "Verify",
     "acheck",
     "adrive",
     "attempts",
@@ -196,13 +197,20 @@ class Settings:
         return Course(self.policy, max_attempts=self.max_attempts, may_ask=may_ask)
 
 
-def drive(steps: Generator[Any, Any, T], scorer: Scorer, ask: Callable[[Any], Any]) -> T:
+class Verify(NamedTuple):
+    """What a call without I/O yields to have an answer verified; it is sent the `Step`."""
+
+    course: Course
+    exchange: Exchange
+
+
+def drive(steps: Generator[Any, Any, T], settings: Settings, ask: Callable[[Any], Any]) -> T:
     """Make a guarded call, blocking.
 
     Args:
-        steps: The call without I/O: yields an `Exchange` and is sent its report, or anything
-            else and is sent what `ask` returns for it.
-        scorer: Verifies the exchanges.
+        steps: The call without I/O: yields a `Verify`, or anything else and is sent what `ask`
+            returns for it.
+        settings: Of the guard.
         ask: Calls what is guarded.
     """
     reply: Any = None
@@ -211,11 +219,14 @@ def drive(steps: Generator[Any, Any, T], scorer: Scorer, ask: Callable[[Any], An
             wanted = steps.send(reply)
         except StopIteration as end:
             return cast("T", end.value)
-        reply = scorer.score(wanted) if isinstance(wanted, Exchange) else ask(wanted)
+        if isinstance(wanted, Verify):
+            reply = wanted.course.settle(settings.scorer.score(wanted.exchange))
+        else:
+            reply = ask(wanted)
 
 
 async def adrive(
-    steps: Generator[Any, Any, T], scorer: Scorer, ask: Callable[[Any], Awaitable[Any]]
+    steps: Generator[Any, Any, T], settings: Settings, ask: Callable[[Any], Awaitable[Any]]
 ) -> T:
     """Do the same, awaiting."""
     reply: Any = None
@@ -224,8 +235,8 @@ async def adrive(
             wanted = steps.send(reply)
         except StopIteration as end:
             return cast("T", end.value)
-        if isinstance(wanted, Exchange):
-            reply = await scorer.ascore(wanted)
+        if isinstance(wanted, Verify):
+            reply = wanted.course.settle(await settings.scorer.ascore(wanted.exchange))
         else:
             reply = await ask(wanted)
 

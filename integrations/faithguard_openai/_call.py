@@ -12,7 +12,7 @@ from typing import Any
 
 from faithguard import Exchange, Passage, Record, UnfaithfulAnswerError
 from faithguard.capture import new_id
-from faithguard.guard import Settings, note_of
+from faithguard.guard import Settings, Verify, note_of
 from faithguard_openai._chat import ChatChunks, ChatReply
 from faithguard_openai._evidence import evidence_in
 from faithguard_openai._reply import Answer, Manner, Reply, mapping
@@ -100,7 +100,7 @@ class Call:
         course = self._settings.course(may_ask=self._may_ask)
         turns: list[dict[str, Any]] = []
         while True:
-            step = course.settle((yield self._exchange(reply, answer)))
+            step = yield Verify(course, self._exchange(reply, answer))
             if step.action != "regenerate":
                 break
             turns += [

@@ -145,7 +145,7 @@ class GuardedOpenAI(_Guarded, OpenAI):
                 return send(_raw(options, body)).http_response.read()
 
             def made() -> bytes:
-                return drive(call.steps(), self._guarding.scorer, ask)
+                return drive(call.steps(), self._guarding, ask)
 
             reply = first.http_response
             reply = later(reply, made) if held else now(reply, made())
@@ -188,7 +188,7 @@ class AsyncGuardedOpenAI(_Guarded, AsyncOpenAI):
                 return await (await send(_raw(options, body))).http_response.aread()
 
             async def made() -> bytes:
-                return await adrive(call.steps(), self._guarding.scorer, ask)
+                return await adrive(call.steps(), self._guarding, ask)
 
             reply = first.http_response
             reply = alater(reply, made) if held else now(reply, await made())

@@ -55,7 +55,7 @@ class GuardedFunction(Protocol[P, R]):
         """The same function, which returns a `Reported`: what the caller gets, and its record.
 
         That of a coroutine function or an async generator is awaited; that of a generator
-        returns its answer in one piece.
+        returns its answer in one piece. That of a method takes the object first.
         """
         ...
 

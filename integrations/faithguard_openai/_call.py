@@ -97,7 +97,8 @@ class Call:
 
     def _settled(self, reply: Reply, answer: Answer) -> Generator[Any, Any, Record | None]:
         """Have one answer verified, and done with what is decided; None if another try broke."""
-        course = self._settings.course(may_ask=self._may_ask)
+        # the caller answers the calls beside a text, so nobody is asked for it again
+        course = self._settings.course(may_ask=self._may_ask and not answer.beside_calls)
         turns: list[dict[str, Any]] = []
         while True:
             step = yield Verify(course, self._exchange(reply, answer))

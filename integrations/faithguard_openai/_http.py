@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from functools import cache
 from typing import Any
 
 __all__ = ["alater", "later", "now"]
@@ -25,28 +26,44 @@ def now(reply: Any, body: bytes) -> Any:
 
 def later(reply: Any, read: Callable[[], bytes]) -> Any:
     """Return a reply whose body is made when it is read."""
-
-    class Body(_library(reply).SyncByteStream):  # type: ignore[misc]
-        def __iter__(self) -> Iterator[bytes]:
-            yield read()
-
-        def close(self) -> None:
-            reply.close()
-
-    return _made(reply, stream=Body())
+    return _made(reply, stream=_body(_library(reply))(reply, read))
 
 
 def alater(reply: Any, read: Callable[[], Awaitable[bytes]]) -> Any:
     """Do the same for an awaiting client."""
+    return _made(reply, stream=_abody(_library(reply))(reply, read))
 
-    class Body(_library(reply).AsyncByteStream):  # type: ignore[misc]
+
+@cache
+def _body(library: Any) -> type:
+    class Body(library.SyncByteStream):  # type: ignore[misc]
+        def __init__(self, reply: Any, read: Callable[[], bytes]) -> None:
+            self._reply = reply
+            self._read = read
+
+        def __iter__(self) -> Iterator[bytes]:
+            yield self._read()
+
+        def close(self) -> None:
+            self._reply.close()
+
+    return Body
+
+
+@cache
+def _abody(library: Any) -> type:
+    class Body(library.AsyncByteStream):  # type: ignore[misc]
+        def __init__(self, reply: Any, read: Callable[[], Awaitable[bytes]]) -> None:
+            self._reply = reply
+            self._read = read
+
         async def __aiter__(self) -> AsyncIterator[bytes]:
-            yield await read()
+            yield await self._read()
 
         async def aclose(self) -> None:
-            await reply.aclose()
+            await self._reply.aclose()
 
-    return _made(reply, stream=Body())
+    return Body
 
 
 def _made(reply: Any, **body: Any) -> Any:

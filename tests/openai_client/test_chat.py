@@ -196,7 +196,11 @@ def test_tool_calls_pass_and_a_bad_text_beside_them_does_not() -> None:
         chunks = list(ask(safe, stream=True))
     with guarded(lambda messages: [{"tool_calls": [CALL]}]) as safe:
         plain = ask(safe)
+    with ChatServer(lambda messages: said) as server, client(server) as inner:
+        again = ask(guard(inner, on_fail="regenerate", sinks=[]))
+        assert len(server.requests) == 1
 
+    assert again.choices[0].message.content is None
     assert message.content is None
     assert [call.id for call in message.tool_calls or []] == ["call_1"]
     deltas = [chunk.choices[0].delta for chunk in chunks]

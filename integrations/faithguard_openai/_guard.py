@@ -98,6 +98,11 @@ class _Guarded:
         kind = kind_of(options.method, options.url, body, base=base.path)
         if kind is None:
             return None
+        if not hasattr(self, "_guarding"):
+            raise ConfigError(
+                f"this {type(self).__name__} was made by its constructor and has no policy: make "
+                "it by guard(OpenAI(...), domain=...)"
+            )
         return Call(
             self._guarding,
             kind,

@@ -388,6 +388,8 @@ def test_a_subclass_of_ones_own_keeps_its_methods() -> None:
 
 def test_what_cannot_be_guarded_is_refused() -> None:
     """With what to pass instead."""
+    with pytest.raises(ConfigError, match="has no policy"):
+        ask(GuardedOpenAI(api_key="none"))
     with guarded(GOOD) as safe:
         with pytest.raises(ConfigError, match="guarded already"):
             guard(safe)

@@ -68,7 +68,7 @@ def _abody(library: Any) -> type:
 
 def _made(reply: Any, **body: Any) -> Any:
     headers = [(k, v) for k, v in reply.headers.multi_items() if k.lower() not in _OF_THE_BODY]
-    return type(reply)(
+    return _library(reply).Response(
         reply.status_code,
         headers=headers,
         request=reply.request,
@@ -82,5 +82,6 @@ def _made(reply: Any, **body: Any) -> Any:
 
 
 def _library(reply: Any) -> Any:
-    """Return `httpx` or `httpx2`, whichever the client uses."""
-    return sys.modules[type(reply).__module__.partition(".")[0]]
+    """Return `httpx` or `httpx2`, whichever the client uses; its reply may be of a subclass."""
+    homes = (base.__module__.partition(".")[0] for base in type(reply).__mro__)
+    return sys.modules[next(home for home in homes if home in ("httpx", "httpx2"))]

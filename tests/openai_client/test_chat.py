@@ -62,6 +62,26 @@ def test_a_blocked_completion_holds_the_fallback_and_nothing_else() -> None:
     assert completion.faithguard["action"] == "block"  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"content": None, "refusal": BAD},
+        {"content": [{"type": "text", "text": BAD}]},
+        {"content": [{"type": "of_tomorrow", "said": BAD}]},
+        {"content": {"said": BAD}},
+        {"content": None, "audio": {"transcript": BAD}},
+    ],
+    ids=["refusal", "parts", "unknown part", "object", "spoken"],
+)
+def test_whatever_a_message_says_is_verified(message: dict[str, Any]) -> None:
+    """Servers have more forms than the SDK knows; none comes past."""
+    with guarded(lambda messages: [message], fallback=FALLBACK) as safe:
+        completion = ask(safe)
+
+    assert completion.choices[0].message.content == FALLBACK
+    assert "9:45" not in completion.to_json(warnings=False)
+
+
 def test_without_a_fallback_the_block_is_raised() -> None:
     """With report and record; no text of the answer stands in it."""
     reports: list[Report] = []

@@ -5,17 +5,17 @@
 `Course`: the course of one guarded call, without I/O. In: the report of each attempt. Out: a
 `Step`: deliver, block, mend, or ask again with feedback. `settled` and `asettled` take a course
 from an answer to its next step: they verify, and mend where that is what is to be done.
-Frameworks' guards make the other calls; what they share beside that (settings, what an output is
-marked with, errors that would leak) is here too.
+Frameworks' guards make the other calls; what they share beside that (settings, drivers, what an
+output is marked with, errors that would leak) is here too.
 """
 
 from __future__ import annotations
 
 from asyncio import CancelledError
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from inspect import isawaitable, iscoroutine
-from typing import Any, Literal, NamedTuple, TypeAlias, cast
+from typing import Any, Literal, NamedTuple, Self, TypeAlias, TypeVar, cast
 
 from faithguard._offload import offload
 from faithguard.capture import Trace, new_id, passages_of
@@ -24,8 +24,10 @@ from faithguard.errors import CaptureError, ConfigError, JudgeError, UnfaithfulA
 from faithguard.policy import Policy, decide, resolve
 from faithguard.repair import Mending, Rewrite
 from faithguard.scorer import Scorer, chosen_scorer
+from faithguard.sinks import AnySink
 from faithguard.types import Attempt, Claim, Decision, Exchange, Passage, Record, Report
 from faithguard.verifiers.judge import Judge
+from faithguard.watch import Outbox
 
 __all__ = [
     "ATTEMPTS",
@@ -33,14 +35,18 @@ __all__ = [
     "MoreContext",
     "OnFail",
     "Reported",
+    "Settings",
     "Step",
+    "Verify",
     "acheck",
+    "adrive",
     "amore_passages",
     "asettled",
     "attempts",
     "check",
     "checked_more",
     "course_policy",
+    "drive",
     "feedback",
     "more_passages",
     "note_of",
@@ -62,6 +68,8 @@ _MOST_NAMED = 20
 
 _MOST_QUOTES, _LONGEST_QUOTE = 2, 500
 """Of what the context says instead of one claim: how many, and in characters."""
+
+T = TypeVar("T")
 
 
 def check(
@@ -159,6 +167,100 @@ def attempts(given: object, policy: Policy) -> int:
             "or use on_fail='regenerate'"
         )
     return given
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a guard was told, checked."""
+
+    policy: Policy
+    fallback: str | None
+    """What a blocked caller gets in the place of the answer."""
+    max_attempts: int
+    outbox: Outbox
+    scorer: Scorer
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        domain: str | Policy | None,
+        on_fail: OnFail | None,
+        fallback: str | None,
+        max_attempts: int | None,
+        on_report: Callable[[Report], object] | None,
+        sinks: Sequence[AnySink] | None,
+        scorer: Scorer | None,
+        judge: Judge | None,
+    ) -> Self:
+        """Check what a guard was told.
+
+        Raises:
+            ConfigError: If a setting cannot be used.
+        """
+        policy = course_policy(domain, on_fail)
+        if fallback is not None and not isinstance(cast(object, fallback), str):
+            raise ConfigError(f"`fallback` is of type {type(fallback).__name__}: pass a str")
+        if fallback is not None and policy.on_fail == "flag":
+            raise ConfigError(
+                "`fallback` would never be used: on_fail='flag' delivers every answer; leave it "
+                "out, or use on_fail='block'"
+            )
+        return cls(
+            policy=policy,
+            fallback=fallback,
+            max_attempts=attempts(max_attempts, policy),
+            outbox=Outbox(sinks, on_report=on_report),
+            scorer=chosen_scorer(scorer, judge),
+        )
+
+    def course(self, *, may_ask: bool = True) -> Course:
+        """Return the course of one call."""
+        return Course(self.policy, max_attempts=self.max_attempts, may_ask=may_ask)
+
+
+class Verify(NamedTuple):
+    """What a call without I/O yields to have an answer verified; it is sent the `Step`."""
+
+    course: Course
+    exchange: Exchange
+
+
+def drive(steps: Generator[Any, Any, T], settings: Settings, ask: Callable[[Any], Any]) -> T:
+    """Make a guarded call, blocking.
+
+    Args:
+        steps: The call without I/O: yields a `Verify`, or anything else and is sent what `ask`
+            returns for it.
+        settings: Of the guard.
+        ask: Calls what is guarded.
+    """
+    reply: Any = None
+    while True:
+        try:
+            wanted = steps.send(reply)
+        except StopIteration as end:
+            return cast("T", end.value)
+        if isinstance(wanted, Verify):
+            reply = settled(wanted.course, settings.scorer, wanted.exchange)
+        else:
+            reply = ask(wanted)
+
+
+async def adrive(
+    steps: Generator[Any, Any, T], settings: Settings, ask: Callable[[Any], Awaitable[Any]]
+) -> T:
+    """Do the same, awaiting."""
+    reply: Any = None
+    while True:
+        try:
+            wanted = steps.send(reply)
+        except StopIteration as end:
+            return cast("T", end.value)
+        if isinstance(wanted, Verify):
+            reply = await asettled(wanted.course, settings.scorer, wanted.exchange)
+        else:
+            reply = await ask(wanted)
 
 
 class Reported(NamedTuple):

@@ -58,7 +58,12 @@ def test_the_wheel_holds_every_file_of_all_packages(wheel: zipfile.ZipFile) -> N
 
 def test_each_package_is_typed(wheel: zipfile.ZipFile) -> None:
     """Type checkers look for the marker in each."""
-    packages = ("faithguard", "faithguard_langchain", "faithguard_llama_index")
+    packages = (
+        "faithguard",
+        "faithguard_langchain",
+        "faithguard_llama_index",
+        "faithguard_openai",
+    )
 
     assert {f"{package}/py.typed" for package in packages} <= set(wheel.namelist())
 

@@ -138,6 +138,7 @@ HEAVY = (
     "httpx",
     "faithguard_langchain",
     "faithguard_llama_index",
+    "faithguard_openai",
 )
 
 

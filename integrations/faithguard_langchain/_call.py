@@ -15,7 +15,15 @@ from langchain_core.callbacks import BaseCallbackManager
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 
-from faithguard import CaptureError, Exchange, Policy, Record, Report, UnfaithfulAnswerError
+from faithguard import (
+    CaptureError,
+    ConfigError,
+    Exchange,
+    Policy,
+    Record,
+    Report,
+    UnfaithfulAnswerError,
+)
 from faithguard.capture import Trace
 from faithguard.guard import Course, Reported, Step, note_of, withheld, wrong_in
 from faithguard.replay import Replay
@@ -24,7 +32,7 @@ from faithguard_langchain._isolation import GuardCapture, detached
 from faithguard_langchain._outputs import Output
 from faithguard_langchain._values import CONTEXT_KEYS, context_of, plain_input
 
-__all__ = ["Call", "Keys"]
+__all__ = ["Call", "Keys", "check_fallback", "is_marked", "marked"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -53,6 +61,23 @@ class _Settings(Protocol):
     @property
     def reporting(self) -> bool: ...
     def tell(self, record: Record) -> None: ...
+
+
+def check_fallback(given: object, policy: Policy) -> None:
+    """Raise if a fallback is none, or would never be used.
+
+    Raises:
+        ConfigError: It names the remedy.
+    """
+    if given is None:
+        return
+    if not isinstance(given, str | Runnable):
+        raise ConfigError(f"`fallback` is of type {type(given).__name__}: pass a str or a Runnable")
+    if policy.on_fail == "flag":
+        raise ConfigError(
+            "`fallback` would never be used: on_fail='flag' delivers every answer; leave it out, "
+            "or use on_fail='block'"
+        )
 
 
 class Call:
@@ -141,8 +166,8 @@ class Call:
             if isinstance(fallback, str):
                 output = self._view(output).with_answer(fallback)
         # a fallback that is guarded itself says of its own answer what is true of it
-        if step.action != "block" or not _is_marked(output):
-            output = _marked(output, record)
+        if step.action != "block" or not is_marked(output):
+            output = marked(output, record)
         return Reported(output, record) if self._guarded.reporting else output
 
     def fault(self, error: BaseException) -> CaptureError | None:
@@ -179,11 +204,12 @@ class Call:
         return {**cast(Mapping[str, Any], given), key: text}
 
 
-def _is_marked(output: Any) -> bool:
+def is_marked(output: Any) -> bool:
+    """Say whether a message carries the decision of a guard."""
     return isinstance(output, AIMessage) and "faithguard" in output.response_metadata
 
 
-def _marked(output: Any, record: Record) -> Any:
+def marked(output: Any, record: Record) -> Any:
     """Put the decision where the holder of a message finds it; no text of the answer."""
     if not isinstance(output, AIMessage):
         return output

@@ -34,7 +34,7 @@ from faithguard.scorer import chosen_scorer
 from faithguard.sinks import AnySink
 from faithguard.watch import Outbox
 from faithguard_langchain._again import has_model, remembering
-from faithguard_langchain._call import Call, Keys
+from faithguard_langchain._call import Call, Keys, check_fallback
 from faithguard_langchain._refuse import refuse
 
 __all__ = ["Guarded", "Reported", "guard"]
@@ -139,7 +139,7 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
                 "one by RunnableLambda(function)"
             )
         most = attempts(max_attempts, policy)
-        _check_fallback(fallback, policy)
+        check_fallback(fallback, policy)
         refuse(chain)
         again = policy.on_fail == "regenerate"
         if again and keys.feedback is None and not has_model(chain):
@@ -318,18 +318,6 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
                     answering = self.fallback.ainvoke(input, apart)
                     output = await coro_with_context(answering, context)
             return call.close(step, output)
-
-
-def _check_fallback(given: object, policy: Policy) -> None:
-    if given is None:
-        return
-    if not isinstance(given, str | Runnable):
-        raise ConfigError(f"`fallback` is of type {type(given).__name__}: pass a str or a Runnable")
-    if policy.on_fail == "flag":
-        raise ConfigError(
-            "`fallback` would never be used: on_fail='flag' delivers every answer; leave it out, "
-            "or use on_fail='block'"
-        )
 
 
 def _as_chunk(output: Any) -> Any:

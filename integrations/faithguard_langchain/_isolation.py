@@ -18,7 +18,7 @@ from faithguard.capture import Assembler, RunKind, Trace
 from faithguard_langchain._capture import Capture
 from faithguard_langchain._refuse import carries_text, is_global, listens_to_tokens
 
-__all__ = ["GuardCapture", "detached"]
+__all__ = ["GuardCapture", "detached", "silenced"]
 
 
 class GuardCapture(Capture):
@@ -71,7 +71,7 @@ def detached(child: BaseCallbackManager, config: RunnableConfig) -> RunnableConf
     inner = patch_config(config, callbacks=manager)
     # LangGraph hands a node's inner graphs its own stream and checkpointer by these keys
     inner["configurable"] = {
-        key: _silenced(value) if key == "__pregel_runtime" else value
+        key: silenced(value) if key == "__pregel_runtime" else value
         for key, value in inner.get("configurable", {}).items()
         if key == "__pregel_runtime" or not key.startswith(("__pregel_", "checkpoint_"))
     }
@@ -86,8 +86,8 @@ def _held(handlers: list[BaseCallbackHandler]) -> list[BaseCallbackHandler]:
     ]
 
 
-def _silenced(runtime: Any) -> Any:
-    """What the chain writes to LangGraph's custom stream is not verified either."""
+def silenced(runtime: Any) -> Any:
+    """Return LangGraph's runtime without its custom stream, which shows what is not verified."""
     if dataclasses.is_dataclass(runtime) and hasattr(runtime, "stream_writer"):
         return dataclasses.replace(cast(Any, runtime), stream_writer=_nowhere)
     return runtime

@@ -29,7 +29,7 @@ from faithguard_langchain._values import (
     texts_in,
 )
 
-__all__ = ["Output"]
+__all__ = ["Output", "spoken"]
 
 
 class Output:
@@ -90,7 +90,7 @@ class Output:
                 yield from self._parts(value)
         elif isinstance(value, BaseMessage):
             if not self._was_given(value):
-                yield from _spoken(value)
+                yield from spoken(value)
         elif isinstance(value, Document):
             if not self._unobserved:
                 for text in (value.page_content, *texts_in(value.metadata)):
@@ -115,7 +115,7 @@ class Output:
                 if place == len(items) - 1 and text_of(item) not in self._fetched:
                     yield text_of(item)
             elif isinstance(item, AIMessage) and not self._was_given(item):
-                yield from _spoken(item, answered)
+                yield from spoken(item, answered)
             else:
                 yield from self._written(item, depth - 1)
 
@@ -187,7 +187,7 @@ def _same(message: BaseMessage, other: Any) -> bool:
     )
 
 
-def _spoken(message: BaseMessage, answered: Container[object] = ()) -> Iterator[str]:
+def spoken(message: BaseMessage, answered: Container[object] = ()) -> Iterator[str]:
     """Yield a message's text, and whatever else in it says something that nothing has answered."""
     yield text_of(message)
     if isinstance(message, AIMessage):

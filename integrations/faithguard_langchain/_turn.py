@@ -1,0 +1,167 @@
+"""One turn of a guarded agent, without I/O.
+
+In: the messages of the state, and what models answer, hop by hop. Out: what to verify (only
+what ends the turn; a wish to call tools goes on as it is), what to tell the model, and what
+becomes of the answer. `_agents` makes the calls, blocking or awaiting.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+)
+
+from faithguard import Exchange, Policy, Record, Report
+from faithguard.capture import Trace
+from faithguard.guard import Course, Step
+from faithguard_langchain._capture import tool_passages
+from faithguard_langchain._outputs import spoken
+from faithguard_langchain._values import context_of, message_of, plain_input, text_of, texts_in
+
+__all__ = ["Handle", "Turn", "answer_texts", "turn_start"]
+
+
+class Turn:
+    """What is known of one turn of an agent: its evidence and the attempts at its answer.
+
+    Args:
+        policy: Decides on each attempt.
+        max_attempts: Answers to have written at most in the turn.
+    """
+
+    def __init__(self, policy: Policy, *, max_attempts: int) -> None:
+        self.trace = Trace()
+        self.delivered = ""
+        """The text of the answer that was let through last."""
+        self._policy = policy
+        self._most = max_attempts
+        self._course: Course | None = None
+        self._noted: set[str] = set()
+
+    def note(self, state: Mapping[str, Any], given: Sequence[BaseMessage] = ()) -> None:
+        """Take what the state holds before a model call; what was told before is kept.
+
+        Evidence is what tools brought since the user spoke; what was said before is memory.
+
+        Args:
+            state: The agent's.
+            given: What the model is called with; a middleware may have added to it.
+        """
+        held = [m for m in state.get("messages") or () if isinstance(m, BaseMessage)]
+        if self.trace.inputs is None:
+            start = turn_start(held)
+            self.trace.inputs = plain_input({"messages": held[:start]})
+            earlier = [m for m in held[:start] if not isinstance(m, SystemMessage)]
+            self.trace.recalled(message_of(m) for m in earlier if m is not held[start - 1])
+            self._noted |= {_key(m) for m in earlier}
+        asked: dict[Any, list[str]] = {}
+        for message in [*held, *given]:
+            if isinstance(message, AIMessage):
+                asked |= {call["id"]: list(texts_in(call["args"])) for call in message.tool_calls}
+            if (key := _key(message)) not in self._noted:
+                self._noted.add(key)
+                self._take(key, message, asked)
+        # documents that a middleware found and wrote into the state
+        if not self.trace.fetched and (found := context_of(state, None)):
+            self.trace.retrieved("", found)
+
+    def _take(self, key: str, message: BaseMessage, asked: dict[Any, list[str]]) -> None:
+        if isinstance(message, AIMessage):
+            self.trace.wrote(text_of(message))
+            self.trace.passed(t for call in message.tool_calls for t in texts_in(call["args"]))
+        elif isinstance(message, ToolMessage):
+            self.trace.asked(key, asked.get(message.tool_call_id, ()))
+            self.trace.retrieved(key, tool_passages(message, message.name or "tool"))
+
+    def exchange(self, texts: Sequence[str]) -> Exchange:
+        """Return what to verify of an answer."""
+        return self.trace.exchange("\n\n".join(texts))
+
+    def settle(self, report: Report) -> Step:
+        """Take the report of an attempt; attempts are counted over the whole turn."""
+        if self._course is None:
+            self._course = Course(self._policy, max_attempts=self._most)
+        step = self._course.settle(report)
+        if step.feedback is not None:
+            self.trace.added(step.feedback)
+        return step
+
+    def close(self, delivered: str) -> Record:
+        """Return the record of the attempts; a further answer in this turn is another one."""
+        course = cast(Course, self._course)
+        self._course, self.delivered = None, delivered
+        return course.record()
+
+
+class Handle(str):
+    """The name of a turn, as the state of a run holds it; the turn itself stays in the process.
+
+    A plain string to whoever copies, stores or prints the state.
+    """
+
+    turn: Turn
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        """Be a string without a turn wherever it is taken."""
+        return str, (str(self),)
+
+
+def turn_start(messages: Sequence[BaseMessage]) -> int:
+    """Return where the turn begins: behind the user's last message.
+
+    A summary that a middleware wrote has the form of a user's message, and is none.
+    """
+    users = (
+        place
+        for place, message in enumerate(messages, 1)
+        if isinstance(message, HumanMessage)
+        and message.additional_kwargs.get("lc_source") != "summarization"
+    )
+    return max(users, default=0)
+
+
+def answer_texts(messages: Iterable[BaseMessage], structured: Any = None) -> list[str] | None:
+    """Return what a model's output says to the user; None if it only asks for tools.
+
+    Args:
+        messages: The output; a structured response is a tool call that is answered in it.
+        structured: The structured response.
+    """
+    held = list(messages)
+    answered = {m.tool_call_id for m in held if isinstance(m, ToolMessage)}
+    said = [m for m in held if isinstance(m, AIMessage)]
+    calls = [call for message in said for call in message.tool_calls]
+    if not said or (structured is None and calls and not answered):
+        return None
+    texts = [
+        text
+        for message in said
+        for whole in spoken(message, {call["id"] for call in calls})
+        for text in _fields_in(whole, structured)
+    ]
+    for value in (*(c["args"] for c in calls if c["id"] in answered), structured):
+        texts += texts_in(plain_input(value))
+    return list(dict.fromkeys(text for text in texts if text.strip())) or [""]
+
+
+def _fields_in(text: str, structured: Any) -> Iterator[str]:
+    """Yield the texts in a text that is a structured response, written out."""
+    if structured is not None:
+        try:
+            yield from texts_in(json.loads(text))
+            return
+        except ValueError:
+            pass
+    yield text
+
+
+def _key(message: BaseMessage) -> str:
+    return message.id or repr((message.type, message.content))

@@ -2,7 +2,8 @@
 
 `FaithfulnessCallback` goes into `config={"callbacks": [...]}` and reports on every answer of a
 chain. `guard(chain)` is a Runnable that lets an answer through only once it is verified;
-`FaithfulnessMiddleware` (extra `langchain-agents`) does the same inside `create_agent`.
+`FaithfulnessMiddleware` (extra `langchain-agents`) does the same inside `create_agent`,
+`verify_node` inside a graph of your own.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ require("langchain_core", extra="langchain")
 from faithguard_langchain._callback import FaithfulnessCallback  # noqa: E402
 from faithguard_langchain._guard import Guarded, Reported, guard  # noqa: E402
 from faithguard_langchain._judge import LangChainJudge  # noqa: E402
+from faithguard_langchain._node import verify_node  # noqa: E402
 
 if TYPE_CHECKING:
     from faithguard_langchain._agents import FaithfulnessMiddleware
@@ -26,6 +28,7 @@ __all__ = [
     "LangChainJudge",
     "Reported",
     "guard",
+    "verify_node",
 ]
 
 

@@ -14,6 +14,7 @@ from typing import Any, Protocol, cast
 from langchain_core.callbacks import BaseCallbackManager
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import Runnable, RunnableConfig
+from pydantic import BaseModel
 
 from faithguard import (
     CaptureError,
@@ -92,7 +93,7 @@ class Call:
     ) -> None:
         self._guarded = guarded
         self._keys = guarded.keys
-        self._given = input
+        self._given = self._known = input
         self._trace = Trace(inputs=plain_input(input))
         self._replay = Replay() if guarded.remembers else None
         self._course = Course(guarded.policy, max_attempts=guarded.max_attempts)
@@ -109,14 +110,17 @@ class Call:
         """Return the config of a run that is isolated, and not captured: the fallback's."""
         return detached(self._child, self._config)
 
-    def exchange(self, output: Any) -> Exchange:
-        """Return what to verify: every text of the output that a model wrote.
+    def exchange(self, output: Any) -> Exchange | None:
+        """Return what to verify: every text of the output that a model wrote; None if nothing.
 
         Raises:
             CaptureError: If there is no answer to be found; it is never delivered unverified.
         """
         if self._keys.context is not None or not self._trace.fetched:
             self._trace.retrieved("", context_of(output, self._keys.context))
+        return self._exchange(output)
+
+    def _exchange(self, output: Any) -> Exchange:
         texts = self._view(output).texts()
         if texts is None:
             key = self._keys.answer
@@ -134,7 +138,7 @@ class Call:
         return Output(
             output,
             key=self._keys.answer,
-            given=self._given,
+            given=self._known,
             fetched=frozenset(passage.text for passage in trace.fetched_passages()),
             quotes=trace.quoted_in if trace.models else bool,
             parts=(lambda text: writing().parts(text)) if trace.models else None,
@@ -164,11 +168,17 @@ class Call:
             if fallback is None:
                 raise UnfaithfulAnswerError(record.decision, record.report, record)
             if isinstance(fallback, str):
-                output = self._view(output).with_answer(fallback)
+                output = self._replaced(output, fallback)
         # a fallback that is guarded itself says of its own answer what is true of it
         if step.action != "block" or not is_marked(output):
-            output = marked(output, record)
+            output = self._marked(output, record)
         return Reported(output, record) if self._guarded.reporting else output
+
+    def _replaced(self, output: Any, text: str) -> Any:
+        return self._view(output).with_answer(text)
+
+    def _marked(self, output: Any, record: Record) -> Any:
+        return marked(output, record)
 
     def fault(self, error: BaseException) -> CaptureError | None:
         """Return what to raise instead of an error that carries what a model wrote.
@@ -185,7 +195,7 @@ class Call:
         return withheld(error, self._trace)
 
     def _question(self) -> str | None:
-        key, given = self._keys.question, self._given
+        key, given = self._keys.question, self._known
         if key is None:
             return None
         if not isinstance(given, Mapping) or key not in given:
@@ -196,6 +206,10 @@ class Call:
         key, given = self._keys.feedback, self._given
         if key is None:
             return given
+        if isinstance(given, BaseModel):
+            return given.model_copy(update={key: text})
+        if dataclasses.is_dataclass(given) and not isinstance(given, type):
+            return dataclasses.replace(given, **{key: text})
         if not isinstance(given, Mapping):
             raise CaptureError(
                 f"`feedback_key` is {key!r}, but the input is of type "

@@ -132,6 +132,7 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
         outbox: Outbox,
         scorer: Scorer,
         keys: Keys,
+        kind: type[Call] = Call,
     ) -> None:
         if not isinstance(cast(object, chain), Runnable):
             raise ConfigError(
@@ -159,6 +160,7 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
         self._inner: Runnable[Any, Any] = remembering(chain) if self.remembers else chain
         self._outbox = outbox
         self._scorer = scorer
+        self._kind = kind
         self.name = "faithguard"
 
     def with_report(self) -> Guarded[In, Any]:
@@ -270,7 +272,7 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
         config: RunnableConfig,
         **kwargs: Any,
     ) -> Any:
-        call = Call(self, input, run_manager.get_child(), config)
+        call = self._kind(self, input, run_manager.get_child(), config)
         while True:
             output = fault = None
             try:
@@ -281,7 +283,9 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
                     raise
             if fault is not None:  # raised here, where nothing of the error hangs on to it
                 raise fault
-            step = call.settle(self._scorer.score(call.exchange(output)))
+            if (exchange := call.exchange(output)) is None:
+                return output
+            step = call.settle(self._scorer.score(exchange))
             if step.action == "regenerate":
                 continue
             if step.action == "block" and isinstance(self.fallback, Runnable):
@@ -297,7 +301,7 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
         config: RunnableConfig,
         **kwargs: Any,
     ) -> Any:
-        call = Call(self, input, run_manager.get_child(), config)
+        call = self._kind(self, input, run_manager.get_child(), config)
         while True:
             output = fault = None
             try:
@@ -309,7 +313,9 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
                     raise
             if fault is not None:  # raised here, where nothing of the error hangs on to it
                 raise fault
-            step = call.settle(await self._scorer.ascore(call.exchange(output)))
+            if (exchange := call.exchange(output)) is None:
+                return output
+            step = call.settle(await self._scorer.ascore(exchange))
             if step.action == "regenerate":
                 continue
             if step.action == "block" and isinstance(self.fallback, Runnable):

@@ -18,7 +18,7 @@ from faithguard.capture import Assembler, RunKind, Trace
 from faithguard_langchain._capture import Capture
 from faithguard_langchain._refuse import carries_text, is_global, listens_to_tokens
 
-__all__ = ["GuardCapture", "detached", "silenced"]
+__all__ = ["GuardCapture", "detached", "nowhere", "silenced"]
 
 
 class GuardCapture(Capture):
@@ -63,6 +63,15 @@ class _Withheld(BaseCallbackHandler):
         return super().__getattribute__(name)
 
 
+_OF_INTERRUPTS = (
+    "__pregel_runtime",
+    "__pregel_scratchpad",
+    "__pregel_send",
+    "checkpoint_ns",
+)
+"""What `interrupt()` needs to ask a person, and to find the reply when the node runs again."""
+
+
 def detached(child: BaseCallbackManager, config: RunnableConfig) -> RunnableConfig:
     """Return the config of the chain's run, from which nothing reaches the caller's streams."""
     manager = child.copy()
@@ -73,7 +82,7 @@ def detached(child: BaseCallbackManager, config: RunnableConfig) -> RunnableConf
     inner["configurable"] = {
         key: silenced(value) if key == "__pregel_runtime" else value
         for key, value in inner.get("configurable", {}).items()
-        if key == "__pregel_runtime" or not key.startswith(("__pregel_", "checkpoint_"))
+        if key in _OF_INTERRUPTS or not key.startswith(("__pregel_", "checkpoint_"))
     }
     return inner
 
@@ -89,9 +98,9 @@ def _held(handlers: list[BaseCallbackHandler]) -> list[BaseCallbackHandler]:
 def silenced(runtime: Any) -> Any:
     """Return LangGraph's runtime without its custom stream, which shows what is not verified."""
     if dataclasses.is_dataclass(runtime) and hasattr(runtime, "stream_writer"):
-        return dataclasses.replace(cast(Any, runtime), stream_writer=_nowhere)
+        return dataclasses.replace(cast(Any, runtime), stream_writer=nowhere)
     return runtime
 
 
-def _nowhere(chunk: object) -> None:
+def nowhere(chunk: object) -> None:
     """Take what is not to be shown."""

@@ -26,7 +26,48 @@ from faithguard_langchain._capture import tool_passages
 from faithguard_langchain._outputs import spoken
 from faithguard_langchain._values import context_of, message_of, plain_input, text_of, texts_in
 
-__all__ = ["Handle", "Turn", "answer_texts", "turn_start"]
+__all__ = ["Handle", "Notes", "Turn", "answer_texts", "turn_start"]
+
+
+class Notes:
+    """What a trace is told of the messages of a state, each of them once.
+
+    Evidence is what tools brought since the user spoke; what was said before is memory.
+    """
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._noted: set[str] | None = None
+
+    def take(self, messages: Any, given: Sequence[BaseMessage] = ()) -> None:
+        """Take messages as they are now; what was told before stays told.
+
+        Args:
+            messages: The state's; anything but messages in it is passed over.
+            given: What a model is called with; a middleware may have added to it.
+        """
+        listed = cast("list[Any]", messages if isinstance(messages, list) else [messages])
+        held = [m for m in listed if isinstance(m, BaseMessage)]
+        if self._noted is None:
+            start = turn_start(held)
+            earlier = [m for m in held[:start] if not isinstance(m, SystemMessage)]
+            self._trace.recalled(message_of(m) for m in earlier if m is not held[start - 1])
+            self._noted = {_key(m) for m in earlier}
+        asked: dict[Any, list[str]] = {}
+        for message in [*held, *given]:
+            if isinstance(message, AIMessage):
+                asked |= {call["id"]: list(texts_in(call["args"])) for call in message.tool_calls}
+            if (key := _key(message)) not in self._noted:
+                self._noted.add(key)
+                self._tell(key, message, asked)
+
+    def _tell(self, key: str, message: BaseMessage, asked: Mapping[Any, list[str]]) -> None:
+        if isinstance(message, AIMessage):
+            self._trace.wrote(text_of(message))
+            self._trace.passed(t for call in message.tool_calls for t in texts_in(call["args"]))
+        elif isinstance(message, ToolMessage):
+            self._trace.asked(key, asked.get(message.tool_call_id, ()))
+            self._trace.retrieved(key, tool_passages(message, message.name or "tool"))
 
 
 class Turn:
@@ -44,42 +85,17 @@ class Turn:
         self._policy = policy
         self._most = max_attempts
         self._course: Course | None = None
-        self._noted: set[str] = set()
+        self._notes = Notes(self.trace)
 
-    def note(self, state: Mapping[str, Any], given: Sequence[BaseMessage] = ()) -> None:
-        """Take what the state holds before a model call; what was told before is kept.
-
-        Evidence is what tools brought since the user spoke; what was said before is memory.
-
-        Args:
-            state: The agent's.
-            given: What the model is called with; a middleware may have added to it.
-        """
-        held = [m for m in state.get("messages") or () if isinstance(m, BaseMessage)]
+    def note(self, state: Mapping[str, Any], given: Sequence[BaseMessage]) -> None:
+        """Take what the state holds before a model call, and what the model is called with."""
+        messages = cast("list[BaseMessage]", state.get("messages") or [])
         if self.trace.inputs is None:
-            start = turn_start(held)
-            self.trace.inputs = plain_input({"messages": held[:start]})
-            earlier = [m for m in held[:start] if not isinstance(m, SystemMessage)]
-            self.trace.recalled(message_of(m) for m in earlier if m is not held[start - 1])
-            self._noted |= {_key(m) for m in earlier}
-        asked: dict[Any, list[str]] = {}
-        for message in [*held, *given]:
-            if isinstance(message, AIMessage):
-                asked |= {call["id"]: list(texts_in(call["args"])) for call in message.tool_calls}
-            if (key := _key(message)) not in self._noted:
-                self._noted.add(key)
-                self._take(key, message, asked)
+            self.trace.inputs = plain_input({"messages": messages[: turn_start(messages)]})
+        self._notes.take(messages, given)
         # documents that a middleware found and wrote into the state
         if not self.trace.fetched and (found := context_of(state, None)):
             self.trace.retrieved("", found)
-
-    def _take(self, key: str, message: BaseMessage, asked: dict[Any, list[str]]) -> None:
-        if isinstance(message, AIMessage):
-            self.trace.wrote(text_of(message))
-            self.trace.passed(t for call in message.tool_calls for t in texts_in(call["args"]))
-        elif isinstance(message, ToolMessage):
-            self.trace.asked(key, asked.get(message.tool_call_id, ()))
-            self.trace.retrieved(key, tool_passages(message, message.name or "tool"))
 
     def exchange(self, texts: Sequence[str]) -> Exchange:
         """Return what to verify of an answer."""

@@ -20,16 +20,21 @@ from langchain.agents.middleware.types import (
     ModelResponse,
     OmitFromInput,
     PrivateStateAttr,
+    ToolCallRequest,
 )
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.callbacks import BaseCallbackManager
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage, ToolMessage
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from langchain_core.runnables.config import (
     get_async_callback_manager_for_config,
     get_callback_manager_for_config,
+    patch_config,
     set_config_context,
 )
 from langchain_core.runnables.utils import coro_with_context
+from langchain_core.tools import BaseTool
 from langgraph.channels import UntrackedValue
+from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from faithguard import (
@@ -49,13 +54,18 @@ from faithguard.sinks import AnySink
 from faithguard.watch import Outbox
 from faithguard_langchain._call import check_fallback, is_marked, marked
 from faithguard_langchain._isolation import GuardCapture, detached, silenced
-from faithguard_langchain._turn import Handle, Turn, answer_texts
-from faithguard_langchain._values import answer_of, fields_of
+from faithguard_langchain._turn import WRITTEN, Handle, Turn, answer_texts, answered_in
+from faithguard_langchain._values import answer_of, fields_of, text_of
 
 __all__ = ["FaithfulnessMiddleware"]
 
 Request = ModelRequest[Any]
 Response = ModelResponse[Any]
+_Update = dict[str, Any] | None
+
+
+_MOST_UNREAD = 10
+"""Structured responses in one hop that may not fit their schema; the agent's loop has no end."""
 
 
 def _last(_: Any, new: Any) -> Any:
@@ -161,6 +171,8 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
             if fault is not None:  # raised here, where nothing of the error hangs on to it
                 raise fault
             response = cast(Response, response)
+            if call.unreadable(response):
+                continue
             if (texts := call.texts(response)) is None:
                 return call.passed(response)
             step = call.settle(texts, self._scorer.score(call.turn.exchange(texts)))
@@ -190,6 +202,8 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
             if fault is not None:  # raised here, where nothing of the error hangs on to it
                 raise fault
             response = cast(Response, response)
+            if call.unreadable(response):
+                continue
             if (texts := call.texts(response)) is None:
                 return call.passed(response)
             step = call.settle(texts, await self._scorer.ascore(call.turn.exchange(texts)))
@@ -201,6 +215,98 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
                     answering = self.fallback.ainvoke(request.messages, call.plain)
                     said = await coro_with_context(answering, context)
             return call.close(step, response, said)
+
+    # -- the tools' calls ----------------------------------------------------------------------
+
+    def wrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]
+    ) -> Any:
+        """Run a tool; verify what a model wrote in it if that ends the turn."""
+        run = _ToolRun(self, request)
+        fault: Exception | None = None
+        result: Any = None
+        try:
+            result = handler(run.request)
+        except BaseException as error:
+            if (fault := run.fault(error)) is None:
+                raise
+        if fault is not None:
+            raise fault
+        if not (texts := run.texts(result)):
+            return run.close(result)
+        record, text = self._judged(run.turn, texts, run.state)
+        return run.close(result, record, text)
+
+    async def awrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
+    ) -> Any:
+        """Do the same, awaiting."""
+        run = _ToolRun(self, request)
+        fault: Exception | None = None
+        result: Any = None
+        try:
+            result = await handler(run.request)
+        except BaseException as error:
+            if (fault := run.fault(error)) is None:
+                raise
+        if fault is not None:
+            raise fault
+        if not (texts := run.texts(result)):
+            return run.close(result)
+        record, text = await self._ajudged(run.turn, texts, run.state)
+        return run.close(result, record, text)
+
+    # -- the end of the turn: what did not come by the model's node -----------------------------
+
+    def after_agent(self, state: Any, runtime: Runtime[Any]) -> _Update:
+        """Verify a last message that a model wrote and nothing has verified."""
+        end = _End(self, state)
+        if not end.texts:
+            return end.update()
+        return end.update(*self._judged(end.turn, end.texts, state))
+
+    async def aafter_agent(self, state: Any, runtime: Runtime[Any]) -> _Update:
+        """Do the same, awaiting."""
+        end = _End(self, state)
+        if not end.texts:
+            return end.update()
+        return end.update(*await self._ajudged(end.turn, end.texts, state))
+
+    def _judged(self, turn: Turn, texts: Sequence[str], state: Any) -> tuple[Record, str | None]:
+        """Return the record of a text that ends a turn, and what stands in its place, if any."""
+        step = turn.settle(self._scorer.score(turn.exchange(texts)), may_ask=False)
+        said: Any = self.fallback
+        if step.action == "block" and isinstance(self.fallback, Runnable):
+            given = ensure_config()
+            plain = detached(get_callback_manager_for_config(given), given)
+            with set_config_context(plain) as context:
+                said = context.run(self.fallback.invoke, _messages_of(state), plain)
+        return self._ended(turn, step, texts, said)
+
+    async def _ajudged(
+        self, turn: Turn, texts: Sequence[str], state: Any
+    ) -> tuple[Record, str | None]:
+        """Do the same, awaiting."""
+        step = turn.settle(await self._scorer.ascore(turn.exchange(texts)), may_ask=False)
+        said: Any = self.fallback
+        if step.action == "block" and isinstance(self.fallback, Runnable):
+            given = ensure_config()
+            plain = detached(get_async_callback_manager_for_config(given), given)
+            with set_config_context(plain) as context:
+                answering = self.fallback.ainvoke(_messages_of(state), plain)
+                said = await coro_with_context(answering, context)
+        return self._ended(turn, step, texts, said)
+
+    def _ended(
+        self, turn: Turn, step: Step, texts: Sequence[str], said: Any
+    ) -> tuple[Record, str | None]:
+        blocked = step.action == "block"
+        text = _message(said).text if blocked and said is not None else None
+        record = turn.close("\n\n".join(texts) if text is None else str(text))
+        self.tell(record)
+        if blocked and text is None:
+            raise UnfaithfulAnswerError(record.decision, record.report, record)
+        return record, text
 
     # -- what the call shares with the middleware ---------------------------------------------
 
@@ -234,6 +340,7 @@ class _Call:
         # what a middleware writes to LangGraph's custom stream is not verified either
         self.request = replace(request, runtime=silenced(request.runtime))
         self.plain: RunnableConfig = {}
+        self._unread = 0
 
     def apart(self, manager: Any, config: RunnableConfig) -> RunnableConfig:
         """Return the config of the model's run, from which nothing reaches the caller."""
@@ -246,11 +353,33 @@ class _Call:
         """Return what to raise instead of an error that carries what a model wrote."""
         return withheld(error, self.turn.trace)
 
+    def unreadable(self, response: Response) -> bool:
+        """Say whether a structured response could not be read, and have it written again.
+
+        The agent would do so, too, but keep it in its state, where nothing has verified it.
+        """
+        held = response.result
+        calls = {c["id"] for m in held if isinstance(m, AIMessage) for c in m.tool_calls}
+        answered = answered_in(held)
+        if response.structured_response is not None or not answered or calls != answered:
+            return False
+        self._unread += 1
+        if self._unread > _MOST_UNREAD:
+            raise CaptureError(
+                f"the model's structured response does not fit its schema, {_MOST_UNREAD} times"
+            )
+        self.request = self.request.override(
+            messages=[*self.request.messages, *cast("list[Any]", held)]
+        )
+        return True
+
     def texts(self, response: Response) -> list[str] | None:
         """Return what of a response is to be verified; None if nothing is."""
         if any(_is_fallback(message) for message in response.result):
             return None  # another guard's fallback, which no model wrote
-        return answer_texts(response.result, response.structured_response)
+        return answer_texts(
+            response.result, response.structured_response, self.request.response_format
+        )
 
     def passed(self, response: Response) -> ExtendedModelResponse[Any]:
         """Return a response that is no answer."""
@@ -291,6 +420,123 @@ class _Call:
 
     def _with(self, response: Response, update: Mapping[str, Any]) -> ExtendedModelResponse[Any]:
         return ExtendedModelResponse(response, Command(update=update))
+
+
+class _ToolRun:
+    """One call of a tool, without I/O."""
+
+    def __init__(self, guard: FaithfulnessMiddleware, request: ToolCallRequest) -> None:
+        self.state = request.state
+        self.turn = guard.turn_of(request.state).turn
+        self._capture = GuardCapture(self.turn.trace)
+        self._ends = request.tool is not None and request.tool.return_direct
+        if request.tool is not None:
+            tool = _Observed.of(request.tool, self._config)
+            request = request.override(tool=tool)
+        if self._ends:
+            request = replace(request, runtime=silenced(request.runtime))
+        self.request = request
+
+    def _config(self, manager: BaseCallbackManager, config: RunnableConfig) -> RunnableConfig:
+        """Return the config of the tool's run; nothing of one that ends the turn is shown."""
+        inner = (
+            detached(manager, config)
+            if self._ends
+            else patch_config(config, callbacks=manager.copy())
+        )
+        cast(Any, inner["callbacks"]).add_handler(self._capture, inherit=True)
+        return inner
+
+    def fault(self, error: BaseException) -> Exception | None:
+        """Return what to raise instead of an error that carries what a model wrote."""
+        return withheld(error, self.turn.trace) if self._ends else None
+
+    def texts(self, result: Any) -> list[str]:
+        """Return what of a result that ends the turn a model wrote."""
+        if not self._ends:
+            return []
+        texts = [text_of(message) for message in _tool_messages(result)]
+        if self._capture.models:
+            return [text for text in texts if text.strip()]
+        return [part for text in texts for part in self.turn.unverified(text)]
+
+    def close(self, result: Any, record: Record | None = None, text: str | None = None) -> Any:
+        """Return a result with what is known of it, and with another text if there is one."""
+        known: dict[str, Any] = {WRITTEN: True} if self._capture.models else {}
+        if record is not None:
+            known["faithguard"] = note_of(record)
+        if not known:
+            return result
+        new = [
+            message.model_copy(
+                update={"response_metadata": {**message.response_metadata, **known}}
+                | ({} if text is None else {"content": text, "artifact": None})
+            )
+            for message in _tool_messages(result)
+        ]
+        if isinstance(result, ToolMessage):
+            return new[0]
+        others = [m for m in _messages_of(result.update) if not isinstance(m, ToolMessage)]
+        return replace(result, update={**result.update, "messages": [*others, *new]})
+
+
+class _Observed(BaseTool):
+    """A tool that runs with another config."""
+
+    inner: BaseTool
+    change: Callable[[BaseCallbackManager, RunnableConfig], RunnableConfig]
+
+    @classmethod
+    def of(cls, tool: BaseTool, change: Any) -> _Observed:
+        """Return a tool that is called like another one."""
+        same = ("name", "description", "args_schema", "return_direct", "response_format")
+        return cls(inner=tool, change=change, **{name: getattr(tool, name) for name in same})
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        """Run the tool."""
+        given = ensure_config(config)
+        changed = self.change(get_callback_manager_for_config(given), given)
+        return self.inner.invoke(input, changed, **kwargs)
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        """Do the same, awaiting."""
+        given = ensure_config(config)
+        changed = self.change(get_async_callback_manager_for_config(given), given)
+        return await self.inner.ainvoke(input, changed, **kwargs)
+
+    def _run(self, *args: Any, **kwargs: Any) -> Any:
+        return self.inner._run(*args, **kwargs)  # pyright: ignore[reportPrivateUsage]
+
+
+class _End:
+    """The end of a turn, without I/O."""
+
+    def __init__(self, guard: FaithfulnessMiddleware, state: Any) -> None:
+        self.turn = guard.turn_of(state).turn
+        self._last = _messages_of(state)[-1]
+        self._note = self._last.response_metadata.get("faithguard")
+        self.texts = [] if self._note else self.turn.unverified(text_of(self._last))
+
+    def update(self, record: Record | None = None, text: str | None = None) -> _Update:
+        """Return what to write into the state, if anything."""
+        if record is not None:
+            self._note = note_of(record)
+        if text is not None and record is not None:
+            gone = RemoveMessage(id=str(self._last.id))
+            return {"messages": [gone, marked(AIMessage(text), record)], "faithguard": self._note}
+        return {"faithguard": self._note} if self._note else None
+
+
+def _messages_of(state: Any) -> list[BaseMessage]:
+    messages: Any = (fields_of(state) or {}).get("messages")
+    return [m for m in cast("list[Any]", messages or []) if isinstance(m, BaseMessage)]
+
+
+def _tool_messages(result: Any) -> list[ToolMessage]:
+    """Return the messages of a tool's result, which may be a command."""
+    if isinstance(result, ToolMessage):
+        return [result]
+    return [m for m in _messages_of(getattr(result, "update", None)) if isinstance(m, ToolMessage)]
 
 
 async def _awaited(handler: Callable[[Request], Awaitable[Response]], request: Request) -> Response:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from typing import Any, cast
+from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager
 from langchain_core.runnables import RunnableConfig, patch_config
@@ -22,10 +23,19 @@ __all__ = ["GuardCapture", "detached", "nowhere", "silenced"]
 
 
 class GuardCapture(Capture):
-    """Capture for one guarded call: whatever happens belongs to its one trace."""
+    """Capture for one guarded call: whatever happens belongs to its one trace.
+
+    Attributes:
+        models: Model calls that this handler was told of.
+    """
 
     def __init__(self, trace: Trace) -> None:
         super().__init__(_OneTrace(trace))
+        self.models = 0
+
+    def _start(self, run: UUID, parent: UUID | None, kind: RunKind, inputs: Any, kw: Any) -> Trace:
+        self.models += kind == "model"
+        return super()._start(run, parent, kind, inputs, kw)
 
 
 class _OneTrace(Assembler):

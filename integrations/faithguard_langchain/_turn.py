@@ -18,6 +18,7 @@ from langchain_core.messages import (
     SystemMessage,
     ToolMessage,
 )
+from pydantic import TypeAdapter
 
 from faithguard import Exchange, Policy, Record, Report
 from faithguard.capture import Trace
@@ -26,7 +27,11 @@ from faithguard_langchain._capture import tool_passages
 from faithguard_langchain._outputs import spoken
 from faithguard_langchain._values import context_of, message_of, plain_input, text_of, texts_in
 
-__all__ = ["Handle", "Notes", "Turn", "answer_texts", "turn_start"]
+__all__ = ["WRITTEN", "Handle", "Notes", "Turn", "answer_texts", "answered_in", "turn_start"]
+
+
+WRITTEN = "faithguard_written"
+"""Marks a tool's message whose text a model wrote, inside the tool: it is no evidence."""
 
 
 class Notes:
@@ -65,7 +70,7 @@ class Notes:
         if isinstance(message, AIMessage):
             self._trace.wrote(text_of(message))
             self._trace.passed(t for call in message.tool_calls for t in texts_in(call["args"]))
-        elif isinstance(message, ToolMessage):
+        elif isinstance(message, ToolMessage) and not message.response_metadata.get(WRITTEN):
             self._trace.asked(key, asked.get(message.tool_call_id, ()))
             self._trace.retrieved(key, tool_passages(message, message.name or "tool"))
 
@@ -97,14 +102,23 @@ class Turn:
         if not self.trace.fetched and (found := context_of(state, None)):
             self.trace.retrieved("", found)
 
+    def unverified(self, text: str) -> list[str]:
+        """Return the parts of a text that a model of this turn wrote and nothing has verified."""
+        return self.trace.writing(beside=[self.delivered]).parts(text)
+
     def exchange(self, texts: Sequence[str]) -> Exchange:
         """Return what to verify of an answer."""
         return self.trace.exchange("\n\n".join(texts))
 
-    def settle(self, report: Report) -> Step:
-        """Take the report of an attempt; attempts are counted over the whole turn."""
-        if self._course is None:
-            self._course = Course(self._policy, max_attempts=self._most)
+    def settle(self, report: Report, *, may_ask: bool = True) -> Step:
+        """Take the report of an attempt; attempts are counted over the whole turn.
+
+        Args:
+            report: On the attempt.
+            may_ask: Whether the model can be asked again.
+        """
+        if self._course is None or not may_ask:
+            self._course = Course(self._policy, max_attempts=self._most, may_ask=may_ask)
         step = self._course.settle(report)
         if step.feedback is not None:
             self.trace.added(step.feedback)
@@ -144,17 +158,20 @@ def turn_start(messages: Sequence[BaseMessage]) -> int:
     return max(users, default=0)
 
 
-def answer_texts(messages: Iterable[BaseMessage], structured: Any = None) -> list[str] | None:
+def answer_texts(
+    messages: Iterable[BaseMessage], structured: Any = None, schema: Any = None
+) -> list[str] | None:
     """Return what a model's output says to the user; None if it only asks for tools.
 
     Args:
         messages: The output; a structured response is a tool call that is answered in it.
         structured: The structured response.
+        schema: What it must be like; words that a schema lists are its author's, not a model's.
     """
     held = list(messages)
-    answered = {m.tool_call_id for m in held if isinstance(m, ToolMessage)}
     said = [m for m in held if isinstance(m, AIMessage)]
     calls = [call for message in said for call in message.tool_calls]
+    answered = answered_in(held)
     if not said or (structured is None and calls and not answered):
         return None
     texts = [
@@ -165,7 +182,27 @@ def answer_texts(messages: Iterable[BaseMessage], structured: Any = None) -> lis
     ]
     for value in (*(c["args"] for c in calls if c["id"] in answered), structured):
         texts += texts_in(plain_input(value))
-    return list(dict.fromkeys(text for text in texts if text.strip())) or [""]
+    listed = set(_listed_in(schema)) if structured is not None else set[str]()
+    return [t for t in dict.fromkeys(texts) if t.strip() and t not in listed] or [""]
+
+
+def answered_in(messages: Iterable[BaseMessage]) -> set[str]:
+    """Return the ids of the tool calls that messages answer."""
+    return {m.tool_call_id for m in messages if isinstance(m, ToolMessage)}
+
+
+def _listed_in(schema: Any) -> Iterator[str]:
+    """Yield the words that a schema lists for a model to choose from."""
+    schema = getattr(schema, "schema", schema)
+    open_: list[Any] = [schema if isinstance(schema, dict) else TypeAdapter(schema).json_schema()]
+    while open_:
+        value = open_.pop()
+        if isinstance(value, dict):
+            fields = cast("dict[str, Any]", value)
+            yield from texts_in([fields.get("enum"), fields.get("const")])
+            open_ += fields.values()
+        elif isinstance(value, list):
+            open_ += cast("list[Any]", value)
 
 
 def _fields_in(text: str, structured: Any) -> Iterator[str]:

@@ -70,7 +70,9 @@ class Notes:
         if isinstance(message, AIMessage):
             self._trace.wrote(text_of(message))
             self._trace.passed(t for call in message.tool_calls for t in texts_in(call["args"]))
-        elif isinstance(message, ToolMessage) and not message.response_metadata.get(WRITTEN):
+        elif isinstance(message, ToolMessage) and message.response_metadata.get(WRITTEN):
+            self._trace.added(text_of(message))
+        elif isinstance(message, ToolMessage):
             self._trace.asked(key, asked.get(message.tool_call_id, ()))
             self._trace.retrieved(key, tool_passages(message, message.name or "tool"))
 

@@ -8,7 +8,7 @@ model is called in a run of the middleware's, from which nothing reaches the cal
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, NotRequired, TypedDict, cast, get_type_hints
 
@@ -68,15 +68,10 @@ _MOST_UNREAD = 10
 """Structured responses in one hop that may not fit their schema; the agent's loop has no end."""
 
 
-def _last(_: Any, new: Any) -> Any:
-    """Keep the newest of several notes: two middlewares may each have one in the same step."""
-    return new
-
-
 class _State(AgentState[Any]):
     """What the middleware adds to the state of an agent."""
 
-    faithguard: NotRequired[Annotated[Any, OmitFromInput, _last]]
+    faithguard: NotRequired[Annotated[Any, OmitFromInput]]
 
 
 class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -319,10 +314,9 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
         handle.turn = Turn(self.policy, max_attempts=self.max_attempts)
         return handle
 
-    def update(self, handle: Handle, record: Record | None = None) -> dict[str, Any]:
-        """Return what to write into the state."""
-        note = {} if record is None else {"faithguard": note_of(record)}
-        return {self._key: handle, **note}
+    def update(self, handle: Handle) -> dict[str, Any]:
+        """Return what to write into the state, so that the next hop finds its turn."""
+        return {self._key: handle}
 
     def tell(self, record: Record) -> None:
         """Hand a record to the sinks and its report to `on_report`."""
@@ -382,8 +376,9 @@ class _Call:
         )
 
     def passed(self, response: Response) -> ExtendedModelResponse[Any]:
-        """Return a response that is no answer."""
-        return self._with(response, self._guard.update(self._handle))
+        """Return a response that may go on, with the turn that it belongs to."""
+        update = self._guard.update(self._handle)
+        return ExtendedModelResponse(response, Command(update=update))
 
     def settle(self, texts: Sequence[str], report: Report) -> Step:
         """Take the report of an answer; prepare the next call if there is to be one."""
@@ -416,10 +411,7 @@ class _Call:
             for message in response.result
         ]
         response = replace(response, result=result)
-        return self._with(response, self._guard.update(self._handle, record))
-
-    def _with(self, response: Response, update: Mapping[str, Any]) -> ExtendedModelResponse[Any]:
-        return ExtendedModelResponse(response, Command(update=update))
+        return self.passed(response)
 
 
 class _ToolRun:
@@ -462,22 +454,20 @@ class _ToolRun:
 
     def close(self, result: Any, record: Record | None = None, text: str | None = None) -> Any:
         """Return a result with what is known of it, and with another text if there is one."""
-        known: dict[str, Any] = {WRITTEN: True} if self._capture.models else {}
-        if record is not None:
-            known["faithguard"] = note_of(record)
-        if not known:
+        if record is None and not self._capture.models:
             return result
-        new = [
-            message.model_copy(
-                update={"response_metadata": {**message.response_metadata, **known}}
-                | ({} if text is None else {"content": text, "artifact": None})
-            )
-            for message in _tool_messages(result)
-        ]
+        new = [self._known(message, record, text) for message in _tool_messages(result)]
         if isinstance(result, ToolMessage):
             return new[0]
         others = [m for m in _messages_of(result.update) if not isinstance(m, ToolMessage)]
         return replace(result, update={**result.update, "messages": [*others, *new]})
+
+    def _known(self, message: ToolMessage, record: Record | None, text: str | None) -> ToolMessage:
+        update: dict[str, Any] = {} if text is None else {"content": text, "artifact": None}
+        if self._capture.models:
+            update["response_metadata"] = {**message.response_metadata, WRITTEN: True}
+        message = message.model_copy(update=update)
+        return message if record is None else cast(ToolMessage, marked(message, record))
 
 
 class _Observed(BaseTool):
@@ -519,12 +509,13 @@ class _End:
 
     def update(self, record: Record | None = None, text: str | None = None) -> _Update:
         """Return what to write into the state, if anything."""
-        if record is not None:
-            self._note = note_of(record)
-        if text is not None and record is not None:
+        if record is None:
+            return {"faithguard": self._note} if self._note else None
+        update: dict[str, Any] = {"faithguard": note_of(record)}
+        if text is not None:
             gone = RemoveMessage(id=str(self._last.id))
-            return {"messages": [gone, marked(AIMessage(text), record)], "faithguard": self._note}
-        return {"faithguard": self._note} if self._note else None
+            update["messages"] = [gone, marked(AIMessage(text), record)]
+        return update
 
 
 def _messages_of(state: Any) -> list[BaseMessage]:

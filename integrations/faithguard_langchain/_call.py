@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any, Protocol, cast
 
 from langchain_core.callbacks import BaseCallbackManager
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 from pydantic import BaseModel
 
@@ -218,14 +218,18 @@ class Call:
         return {**cast(Mapping[str, Any], given), key: text}
 
 
+_ENDS = AIMessage | ToolMessage
+"""What may end a turn: a tool's message does after a structured response."""
+
+
 def is_marked(output: Any) -> bool:
     """Say whether a message carries the decision of a guard."""
-    return isinstance(output, AIMessage) and "faithguard" in output.response_metadata
+    return isinstance(output, _ENDS) and "faithguard" in output.response_metadata
 
 
 def marked(output: Any, record: Record) -> Any:
     """Put the decision where the holder of a message finds it; no text of the answer."""
-    if not isinstance(output, AIMessage):
+    if not isinstance(output, _ENDS):
         return output
     metadata = {**output.response_metadata, "faithguard": note_of(record)}
     return output.model_copy(update={"response_metadata": metadata})

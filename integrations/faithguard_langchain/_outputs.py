@@ -142,7 +142,12 @@ class Output:
                 and self._stays(item)
                 and (self._unobserved or not self._parts(str(name)))
             }
-            return {**kept, place: self._replaced(mapping[place], text, None, inputs.get(place))}
+            # a graph's state often holds the answer twice; who streams messages must see it, too
+            said = "messages" in mapping and answer_of(mapping["messages"]) is not None
+            places = dict.fromkeys([place, "messages"] if said else [place])
+            return kept | {
+                name: self._replaced(mapping[name], text, None, inputs.get(name)) for name in places
+            }
         return text
 
     def _stays(self, value: Any) -> bool:

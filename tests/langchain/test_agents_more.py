@@ -350,7 +350,10 @@ class Cutting(AgentMiddleware[Any, Any, Any]):
 def test_a_wish_that_becomes_the_answer_is_verified_at_the_end(way: str) -> None:
     """The last message is verified if a model wrote it and it did not come as an answer."""
     wish = call("look_up_hours", day="Friday").model_copy(update={"content": LIE})
-    safe = agent(hops=[wish], fallback=FALLBACK, after=[Cutting()], saver=InMemorySaver())
+    safe = agent(
+        "Hello.", wish, hops=(), fallback=FALLBACK, after=[Cutting()], saver=InMemorySaver()
+    )
+    assert said(safe.invoke(ASK, THREAD)) == "Hello."
     result = asyncio.run(safe.ainvoke(ASK, THREAD)) if way[0] == "a" else safe.invoke(ASK, THREAD)
     assert said(result) == FALLBACK
     assert LIE not in str(safe.get_state(THREAD).values)

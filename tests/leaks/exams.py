@@ -32,7 +32,7 @@ REPAIRS = "repair"
 STREAMS = "claims"
 
 PENDING: Mapping[str, Sequence[str]] = {
-    "langchain-agents": (EVERYTHING,),
+    "langchain-agents": (REPAIRS,),
     "openai": (EVERYTHING,),
     "functions": (EVERYTHING,),
     "llama-index-agents": (EVERYTHING,),

@@ -23,16 +23,14 @@ from langchain.agents.middleware.types import (
     ToolCallRequest,
 )
 from langchain_core.callbacks import BaseCallbackManager
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from langchain_core.runnables.config import (
     get_async_callback_manager_for_config,
     get_callback_manager_for_config,
-    patch_config,
     set_config_context,
 )
 from langchain_core.runnables.utils import coro_with_context
-from langchain_core.tools import BaseTool
 from langgraph.channels import UntrackedValue
 from langgraph.runtime import Runtime
 from langgraph.types import Command
@@ -48,19 +46,23 @@ from faithguard import (
     UnfaithfulAnswerError,
 )
 from faithguard.capture import new_id
-from faithguard.guard import OnFail, Step, attempts, course_policy, note_of, withheld
+from faithguard.guard import OnFail, Step, attempts, course_policy, note_of
 from faithguard.scorer import chosen_scorer
 from faithguard.sinks import AnySink
 from faithguard.watch import Outbox
 from faithguard_langchain._call import check_fallback, is_marked, marked
-from faithguard_langchain._isolation import GuardCapture, detached, silenced
-from faithguard_langchain._turn import WRITTEN, Handle, Turn, answer_texts, answered_in
+from faithguard_langchain._isolation import Caught, GuardCapture, detached, silenced
+from faithguard_langchain._tools import ToolRun, messages_of
+from faithguard_langchain._turn import Handle, Turn, answer_texts, answered_in
 from faithguard_langchain._values import answer_of, fields_of, text_of
 
 __all__ = ["FaithfulnessMiddleware"]
 
 Request = ModelRequest[Any]
 Response = ModelResponse[Any]
+Texts = Sequence[str]
+Messages = Sequence[BaseMessage]
+Judged = tuple[Record | None, str | None]
 _Update = dict[str, Any] | None
 
 
@@ -146,164 +148,116 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
         """Wait until all records are in the sinks; return whether it was in time (seconds)."""
         return self._outbox.queue.wait(timeout)
 
-    # -- the model's calls: the drivers of a `Turn` -------------------------------------------
+    # -- the drivers of a `Turn` --------------------------------------------------------------
 
     def wrap_model_call(
         self, request: Request, handler: Callable[[Request], Response]
     ) -> ExtendedModelResponse[Any]:
         """Call the model; verify what it says if that is an answer."""
         given = ensure_config()
-        call = _Call(self, request)
-        apart = call.apart(get_callback_manager_for_config(given), given)
+        hop = _Hop(self, request)
+        apart = hop.apart(get_callback_manager_for_config(given), given)
         while True:
-            response = fault = None
-            try:
-                with set_config_context(apart) as context:
-                    response = context.run(handler, call.request)
-            except BaseException as error:
-                if (fault := call.fault(error)) is None:
-                    raise
-            if fault is not None:  # raised here, where nothing of the error hangs on to it
-                raise fault
-            response = cast(Response, response)
-            if call.unreadable(response):
+            with hop.caught as caught, set_config_context(apart) as context:
+                hop.response = context.run(handler, hop.request)
+            caught.check()
+            if hop.unreadable():
                 continue
-            if (texts := call.texts(response)) is None:
-                return call.passed(response)
-            step = call.settle(texts, self._scorer.score(call.turn.exchange(texts)))
-            if step.action == "regenerate":
-                continue
-            said: Any = None
-            if step.action == "block" and isinstance(self.fallback, Runnable):
-                with set_config_context(call.plain) as context:
-                    said = context.run(self.fallback.invoke, request.messages, call.plain)
-            return call.close(step, response, said)
+            if (texts := hop.texts()) is None:
+                return hop.passed()
+            step = hop.settle(texts, self._scorer.score(hop.turn.exchange(texts)))
+            if step.action != "regenerate":
+                return hop.close(step, self._instead(step, request.messages))
 
     async def awrap_model_call(
         self, request: Request, handler: Callable[[Request], Awaitable[Response]]
     ) -> ExtendedModelResponse[Any]:
         """Do the same, awaiting."""
         given = ensure_config()
-        call = _Call(self, request)
-        apart = call.apart(get_async_callback_manager_for_config(given), given)
+        hop = _Hop(self, request)
+        apart = hop.apart(get_async_callback_manager_for_config(given), given)
         while True:
-            response = fault = None
-            try:
-                with set_config_context(apart) as context:
-                    response = await coro_with_context(_awaited(handler, call.request), context)
-            except BaseException as error:
-                if (fault := call.fault(error)) is None:
-                    raise
-            if fault is not None:  # raised here, where nothing of the error hangs on to it
-                raise fault
-            response = cast(Response, response)
-            if call.unreadable(response):
+            with hop.caught as caught, set_config_context(apart) as context:
+                hop.response = await coro_with_context(_awaited(handler, hop.request), context)
+            caught.check()
+            if hop.unreadable():
                 continue
-            if (texts := call.texts(response)) is None:
-                return call.passed(response)
-            step = call.settle(texts, await self._scorer.ascore(call.turn.exchange(texts)))
-            if step.action == "regenerate":
-                continue
-            said: Any = None
-            if step.action == "block" and isinstance(self.fallback, Runnable):
-                with set_config_context(call.plain) as context:
-                    answering = self.fallback.ainvoke(request.messages, call.plain)
-                    said = await coro_with_context(answering, context)
-            return call.close(step, response, said)
-
-    # -- the tools' calls ----------------------------------------------------------------------
+            if (texts := hop.texts()) is None:
+                return hop.passed()
+            step = hop.settle(texts, await self._scorer.ascore(hop.turn.exchange(texts)))
+            if step.action != "regenerate":
+                return hop.close(step, await self._ainstead(step, request.messages))
 
     def wrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]
     ) -> Any:
         """Run a tool; verify what a model wrote in it if that ends the turn."""
-        run = _ToolRun(self, request)
-        fault: Exception | None = None
-        result: Any = None
-        try:
-            result = handler(run.request)
-        except BaseException as error:
-            if (fault := run.fault(error)) is None:
-                raise
-        if fault is not None:
-            raise fault
-        if not (texts := run.texts(result)):
-            return run.close(result)
-        record, text = self._judged(run.turn, texts, run.state)
-        return run.close(result, record, text)
+        run = ToolRun(self.turn_of(request.state).turn, request)
+        with run.caught as caught:
+            run.result = handler(run.request)
+        caught.check()
+        return run.close(*self._judged(run.turn, run.texts(), messages_of(request.state)))
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
     ) -> Any:
         """Do the same, awaiting."""
-        run = _ToolRun(self, request)
-        fault: Exception | None = None
-        result: Any = None
-        try:
-            result = await handler(run.request)
-        except BaseException as error:
-            if (fault := run.fault(error)) is None:
-                raise
-        if fault is not None:
-            raise fault
-        if not (texts := run.texts(result)):
-            return run.close(result)
-        record, text = await self._ajudged(run.turn, texts, run.state)
-        return run.close(result, record, text)
-
-    # -- the end of the turn: what did not come by the model's node -----------------------------
+        run = ToolRun(self.turn_of(request.state).turn, request)
+        with run.caught as caught:
+            run.result = await handler(run.request)
+        caught.check()
+        return run.close(*await self._ajudged(run.turn, run.texts(), messages_of(request.state)))
 
     def after_agent(self, state: Any, runtime: Runtime[Any]) -> _Update:
-        """Verify a last message that a model wrote and nothing has verified."""
-        end = _End(self, state)
-        if not end.texts:
-            return end.update()
-        return end.update(*self._judged(end.turn, end.texts, state))
+        """Verify a last message that a model wrote and nothing has verified; note the decision."""
+        turn, messages = self.turn_of(state).turn, messages_of(state)
+        return _noted(messages[-1], *self._judged(turn, _open_in(turn, messages[-1]), messages))
 
     async def aafter_agent(self, state: Any, runtime: Runtime[Any]) -> _Update:
         """Do the same, awaiting."""
-        end = _End(self, state)
-        if not end.texts:
-            return end.update()
-        return end.update(*await self._ajudged(end.turn, end.texts, state))
+        turn, messages = self.turn_of(state).turn, messages_of(state)
+        texts = _open_in(turn, messages[-1])
+        return _noted(messages[-1], *await self._ajudged(turn, texts, messages))
 
-    def _judged(self, turn: Turn, texts: Sequence[str], state: Any) -> tuple[Record, str | None]:
-        """Return the record of a text that ends a turn, and what stands in its place, if any."""
+    def _judged(self, turn: Turn, texts: Texts, messages: Messages) -> Judged:
+        """Return the record of texts that end a turn, and what stands in their place, if any."""
+        if not texts:
+            return None, None
         step = turn.settle(self._scorer.score(turn.exchange(texts)), may_ask=False)
-        said: Any = self.fallback
-        if step.action == "block" and isinstance(self.fallback, Runnable):
+        return self._ended(turn, step, texts, self._instead(step, messages))
+
+    async def _ajudged(self, turn: Turn, texts: Texts, messages: Messages) -> Judged:
+        """Do the same, awaiting."""
+        if not texts:
+            return None, None
+        step = turn.settle(await self._scorer.ascore(turn.exchange(texts)), may_ask=False)
+        return self._ended(turn, step, texts, await self._ainstead(step, messages))
+
+    def _ended(self, turn: Turn, step: Step, texts: Texts, instead: BaseMessage | None) -> Judged:
+        text = None if instead is None else text_of(instead)
+        return self.close(turn, step, "\n\n".join(texts) if text is None else text), text
+
+    def _instead(self, step: Step, messages: Messages) -> BaseMessage | None:
+        """Return what stands in the place of an answer that is held back, if anything does."""
+        said: Any = self.fallback if step.action == "block" else None
+        if isinstance(said, Runnable):
             given = ensure_config()
             plain = detached(get_callback_manager_for_config(given), given)
             with set_config_context(plain) as context:
-                said = context.run(self.fallback.invoke, _messages_of(state), plain)
-        return self._ended(turn, step, texts, said)
+                said = context.run(cast(Any, said).invoke, messages, plain)
+        return _message(said)
 
-    async def _ajudged(
-        self, turn: Turn, texts: Sequence[str], state: Any
-    ) -> tuple[Record, str | None]:
+    async def _ainstead(self, step: Step, messages: Messages) -> BaseMessage | None:
         """Do the same, awaiting."""
-        step = turn.settle(await self._scorer.ascore(turn.exchange(texts)), may_ask=False)
-        said: Any = self.fallback
-        if step.action == "block" and isinstance(self.fallback, Runnable):
+        said: Any = self.fallback if step.action == "block" else None
+        if isinstance(said, Runnable):
             given = ensure_config()
             plain = detached(get_async_callback_manager_for_config(given), given)
             with set_config_context(plain) as context:
-                answering = self.fallback.ainvoke(_messages_of(state), plain)
-                said = await coro_with_context(answering, context)
-        return self._ended(turn, step, texts, said)
+                said = await coro_with_context(cast(Any, said).ainvoke(messages, plain), context)
+        return _message(said)
 
-    def _ended(
-        self, turn: Turn, step: Step, texts: Sequence[str], said: Any
-    ) -> tuple[Record, str | None]:
-        blocked = step.action == "block"
-        text = _message(said).text if blocked and said is not None else None
-        record = turn.close("\n\n".join(texts) if text is None else str(text))
-        self.tell(record)
-        if blocked and text is None:
-            raise UnfaithfulAnswerError(record.decision, record.report, record)
-        return record, text
-
-    # -- what the call shares with the middleware ---------------------------------------------
+    # -- what a hop shares with the middleware ------------------------------------------------
 
     def turn_of(self, state: Any) -> Handle:
         """Return the turn that a state's run is in, or a new one."""
@@ -318,13 +272,29 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
         """Return what to write into the state, so that the next hop finds its turn."""
         return {self._key: handle}
 
-    def tell(self, record: Record) -> None:
-        """Hand a record to the sinks and its report to `on_report`."""
+    def close(self, turn: Turn, step: Step, delivered: str) -> Record:
+        """Return the record of an answer, and tell of it.
+
+        Raises:
+            UnfaithfulAnswerError: If the answer is held back and there is no fallback.
+        """
+        record = turn.close(delivered)
         self._outbox.tell(record)
+        if step.action == "block" and self.fallback is None:
+            raise UnfaithfulAnswerError(record.decision, record.report, record)
+        return record
 
 
-class _Call:
-    """One hop of a turn, without I/O."""
+class _Hop:
+    """One call of the agent to its model, without I/O.
+
+    Attributes:
+        turn: What it belongs to.
+        request: What to call the model with; it grows when the model is asked again.
+        response: The model's last response.
+    """
+
+    response: Response
 
     def __init__(self, guard: FaithfulnessMiddleware, request: Request) -> None:
         self._guard = guard
@@ -333,54 +303,47 @@ class _Call:
         self.turn.note(fields_of(request.state) or {}, request.messages)
         # what a middleware writes to LangGraph's custom stream is not verified either
         self.request = replace(request, runtime=silenced(request.runtime))
-        self.plain: RunnableConfig = {}
         self._unread = 0
 
-    def apart(self, manager: Any, config: RunnableConfig) -> RunnableConfig:
+    def apart(self, manager: BaseCallbackManager, config: RunnableConfig) -> RunnableConfig:
         """Return the config of the model's run, from which nothing reaches the caller."""
-        self.plain = detached(manager, config)
         inner = detached(manager, config)
         cast(Any, inner["callbacks"]).add_handler(GuardCapture(self.turn.trace), inherit=True)
         return inner
 
-    def fault(self, error: BaseException) -> Exception | None:
-        """Return what to raise instead of an error that carries what a model wrote."""
-        return withheld(error, self.turn.trace)
+    @property
+    def caught(self) -> Caught:
+        """A context for the model's run."""
+        return Caught(self.turn.trace)
 
-    def unreadable(self, response: Response) -> bool:
+    def unreadable(self) -> bool:
         """Say whether a structured response could not be read, and have it written again.
 
         The agent would do so, too, but keep it in its state, where nothing has verified it.
         """
-        held = response.result
+        held = self.response.result
         calls = {c["id"] for m in held if isinstance(m, AIMessage) for c in m.tool_calls}
         answered = answered_in(held)
-        if response.structured_response is not None or not answered or calls != answered:
+        if self.response.structured_response is not None or not answered or calls != answered:
             return False
         self._unread += 1
         if self._unread > _MOST_UNREAD:
             raise CaptureError(
                 f"the model's structured response does not fit its schema, {_MOST_UNREAD} times"
             )
-        self.request = self.request.override(
-            messages=[*self.request.messages, *cast("list[Any]", held)]
-        )
+        messages: list[Any] = [*self.request.messages, *held]
+        self.request = self.request.override(messages=messages)
         return True
 
-    def texts(self, response: Response) -> list[str] | None:
-        """Return what of a response is to be verified; None if nothing is."""
-        if any(_is_fallback(message) for message in response.result):
-            return None  # another guard's fallback, which no model wrote
-        return answer_texts(
-            response.result, response.structured_response, self.request.response_format
-        )
+    def texts(self) -> list[str] | None:
+        """Return what of the response is to be verified; None if nothing is."""
+        result = self.response.result
+        if any(_is_fallback(message) for message in result):
+            return None  # another guard's, which no model wrote
+        structured = self.response.structured_response
+        return answer_texts(result, structured, self.request.response_format)
 
-    def passed(self, response: Response) -> ExtendedModelResponse[Any]:
-        """Return a response that may go on, with the turn that it belongs to."""
-        update = self._guard.update(self._handle)
-        return ExtendedModelResponse(response, Command(update=update))
-
-    def settle(self, texts: Sequence[str], report: Report) -> Step:
+    def settle(self, texts: Texts, report: Report) -> Step:
         """Take the report of an answer; prepare the next call if there is to be one."""
         step = self.turn.settle(report)
         if step.feedback is not None:
@@ -388,154 +351,53 @@ class _Call:
             self.request = self.request.override(messages=[*self.request.messages, said, told])
         return step
 
-    def close(self, step: Step, response: Response, said: Any) -> ExtendedModelResponse[Any]:
-        """Return what the agent gets.
+    def close(self, step: Step, instead: BaseMessage | None) -> ExtendedModelResponse[Any]:
+        """Return what the agent gets: the response, or what stands in its place."""
+        if instead is not None:
+            self.response = ModelResponse([instead])
+        result = self.response.result
+        record = self._guard.close(self.turn, step, "".join(text_of(m) for m in result))
+        result = [m if _is_fallback(m) else marked(m, record) for m in result]
+        self.response = replace(self.response, result=result)
+        return self.passed()
 
-        Args:
-            step: What was decided.
-            response: The model's.
-            said: What a Runnable fallback returned.
-
-        Raises:
-            UnfaithfulAnswerError: If the answer is held back and there is no fallback.
-        """
-        fallback = self._guard.fallback
-        if step.action == "block" and fallback is not None:
-            response = ModelResponse([_message(fallback if said is None else said)])
-        record = self.turn.close("".join(m.text for m in response.result))
-        self._guard.tell(record)
-        if step.action == "block" and fallback is None:
-            raise UnfaithfulAnswerError(record.decision, record.report, record)
-        result = [
-            message if _is_fallback(message) else marked(message, record)
-            for message in response.result
-        ]
-        response = replace(response, result=result)
-        return self.passed(response)
-
-
-class _ToolRun:
-    """One call of a tool, without I/O."""
-
-    def __init__(self, guard: FaithfulnessMiddleware, request: ToolCallRequest) -> None:
-        self.state = request.state
-        self.turn = guard.turn_of(request.state).turn
-        self._capture = GuardCapture(self.turn.trace)
-        self._ends = request.tool is not None and request.tool.return_direct
-        if request.tool is not None:
-            tool = _Observed.of(request.tool, self._config)
-            request = request.override(tool=tool)
-        if self._ends:
-            request = replace(request, runtime=silenced(request.runtime))
-        self.request = request
-
-    def _config(self, manager: BaseCallbackManager, config: RunnableConfig) -> RunnableConfig:
-        """Return the config of the tool's run; nothing of one that ends the turn is shown."""
-        inner = (
-            detached(manager, config)
-            if self._ends
-            else patch_config(config, callbacks=manager.copy())
+    def passed(self) -> ExtendedModelResponse[Any]:
+        """Return the response, with the turn that it belongs to."""
+        return ExtendedModelResponse(
+            self.response, Command(update=self._guard.update(self._handle))
         )
-        cast(Any, inner["callbacks"]).add_handler(self._capture, inherit=True)
-        return inner
-
-    def fault(self, error: BaseException) -> Exception | None:
-        """Return what to raise instead of an error that carries what a model wrote."""
-        return withheld(error, self.turn.trace) if self._ends else None
-
-    def texts(self, result: Any) -> list[str]:
-        """Return what of a result that ends the turn a model wrote."""
-        if not self._ends:
-            return []
-        texts = [text_of(message) for message in _tool_messages(result)]
-        if self._capture.models:
-            return [text for text in texts if text.strip()]
-        return [part for text in texts for part in self.turn.unverified(text)]
-
-    def close(self, result: Any, record: Record | None = None, text: str | None = None) -> Any:
-        """Return a result with what is known of it, and with another text if there is one."""
-        if record is None and not self._capture.models:
-            return result
-        new = [self._known(message, record, text) for message in _tool_messages(result)]
-        if isinstance(result, ToolMessage):
-            return new[0]
-        others = [m for m in _messages_of(result.update) if not isinstance(m, ToolMessage)]
-        return replace(result, update={**result.update, "messages": [*others, *new]})
-
-    def _known(self, message: ToolMessage, record: Record | None, text: str | None) -> ToolMessage:
-        update: dict[str, Any] = {} if text is None else {"content": text, "artifact": None}
-        if self._capture.models:
-            update["response_metadata"] = {**message.response_metadata, WRITTEN: True}
-        message = message.model_copy(update=update)
-        return message if record is None else cast(ToolMessage, marked(message, record))
 
 
-class _Observed(BaseTool):
-    """A tool that runs with another config."""
-
-    inner: BaseTool
-    change: Callable[[BaseCallbackManager, RunnableConfig], RunnableConfig]
-
-    @classmethod
-    def of(cls, tool: BaseTool, change: Any) -> _Observed:
-        """Return a tool that is called like another one."""
-        same = ("name", "description", "args_schema", "return_direct", "response_format")
-        return cls(inner=tool, change=change, **{name: getattr(tool, name) for name in same})
-
-    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        """Run the tool."""
-        given = ensure_config(config)
-        changed = self.change(get_callback_manager_for_config(given), given)
-        return self.inner.invoke(input, changed, **kwargs)
-
-    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        """Do the same, awaiting."""
-        given = ensure_config(config)
-        changed = self.change(get_async_callback_manager_for_config(given), given)
-        return await self.inner.ainvoke(input, changed, **kwargs)
-
-    def _run(self, *args: Any, **kwargs: Any) -> Any:
-        return self.inner._run(*args, **kwargs)  # pyright: ignore[reportPrivateUsage]
+def _open_in(turn: Turn, last: BaseMessage) -> Texts:
+    """Return what a model wrote in a last message that no guard has marked."""
+    return [] if is_marked(last) else turn.unverified(text_of(last))
 
 
-class _End:
-    """The end of a turn, without I/O."""
+def _noted(last: BaseMessage, record: Record | None, text: str | None) -> _Update:
+    """Return what to write into the state at the end of a turn, if anything.
 
-    def __init__(self, guard: FaithfulnessMiddleware, state: Any) -> None:
-        self.turn = guard.turn_of(state).turn
-        self._last = _messages_of(state)[-1]
-        self._note = self._last.response_metadata.get("faithguard")
-        self.texts = [] if self._note else self.turn.unverified(text_of(self._last))
-
-    def update(self, record: Record | None = None, text: str | None = None) -> _Update:
-        """Return what to write into the state, if anything."""
-        if record is None:
-            return {"faithguard": self._note} if self._note else None
-        update: dict[str, Any] = {"faithguard": note_of(record)}
-        if text is not None:
-            gone = RemoveMessage(id=str(self._last.id))
-            update["messages"] = [gone, marked(AIMessage(text), record)]
-        return update
-
-
-def _messages_of(state: Any) -> list[BaseMessage]:
-    messages: Any = (fields_of(state) or {}).get("messages")
-    return [m for m in cast("list[Any]", messages or []) if isinstance(m, BaseMessage)]
-
-
-def _tool_messages(result: Any) -> list[ToolMessage]:
-    """Return the messages of a tool's result, which may be a command."""
-    if isinstance(result, ToolMessage):
-        return [result]
-    return [m for m in _messages_of(getattr(result, "update", None)) if isinstance(m, ToolMessage)]
+    Args:
+        last: The turn's last message.
+        record: Of its verification, if it had to be verified here.
+        text: What stands in its place.
+    """
+    if record is None:
+        return {"faithguard": last.response_metadata["faithguard"]} if is_marked(last) else None
+    update: dict[str, Any] = {"faithguard": note_of(record)}
+    if text is not None:
+        gone = RemoveMessage(id=str(last.id))
+        update["messages"] = [gone, marked(AIMessage(text), record)]
+    return update
 
 
 async def _awaited(handler: Callable[[Request], Awaitable[Response]], request: Request) -> Response:
     return await handler(request)
 
 
-def _message(fallback: Any) -> BaseMessage:
+def _message(fallback: Any) -> BaseMessage | None:
     """Return a fallback as the message that ends the turn."""
+    if fallback is None:
+        return None
     if is_marked(fallback):
         return cast(BaseMessage, fallback)  # it is guarded itself, and says what is true of it
     text = answer_of(fallback)

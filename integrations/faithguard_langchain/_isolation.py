@@ -9,17 +9,18 @@ captures all that happens in it.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, cast
+from typing import Any, Self, cast
 from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager
 from langchain_core.runnables import RunnableConfig, patch_config
 
 from faithguard.capture import Assembler, RunKind, Trace
+from faithguard.guard import withheld
 from faithguard_langchain._capture import Capture
 from faithguard_langchain._refuse import carries_text, is_global, listens_to_tokens
 
-__all__ = ["GuardCapture", "detached", "nowhere", "silenced"]
+__all__ = ["Caught", "GuardCapture", "detached", "nowhere", "silenced"]
 
 
 class GuardCapture(Capture):
@@ -57,6 +58,39 @@ class _OneTrace(Assembler):
 
     def end(self, run: str) -> Trace | None:
         return None
+
+
+class Caught:
+    """A context that keeps an error which carries what a model wrote from getting out.
+
+        with Caught(trace) as caught:
+            ...
+        caught.check()
+
+    Args:
+        trace: Knows what models wrote; None to let every error out.
+    """
+
+    def __init__(self, trace: Trace | None) -> None:
+        self._trace = trace
+        self._fault: Exception | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> bool:
+        if error is not None and self._trace is not None:
+            self._fault = withheld(error, self._trace)
+        return self._fault is not None
+
+    def check(self) -> None:
+        """Raise what stands for the error, where nothing of that hangs on to it.
+
+        Raises:
+            CaptureError: If there was one.
+        """
+        if self._fault is not None:
+            raise self._fault
 
 
 class _Withheld(BaseCallbackHandler):

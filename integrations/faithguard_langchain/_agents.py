@@ -51,7 +51,7 @@ from faithguard.scorer import chosen_scorer
 from faithguard.sinks import AnySink
 from faithguard.watch import Outbox
 from faithguard_langchain._call import check_fallback, is_marked, marked
-from faithguard_langchain._isolation import Caught, GuardCapture, detached, silenced
+from faithguard_langchain._isolation import Caught, GuardCapture, detached, heard, silenced
 from faithguard_langchain._tools import ToolRun, messages_of
 from faithguard_langchain._turn import Handle, Turn, answer_texts, answered_in
 from faithguard_langchain._values import answer_of, fields_of, text_of
@@ -307,9 +307,7 @@ class _Hop:
 
     def apart(self, manager: BaseCallbackManager, config: RunnableConfig) -> RunnableConfig:
         """Return the config of the model's run, from which nothing reaches the caller."""
-        inner = detached(manager, config)
-        cast(Any, inner["callbacks"]).add_handler(GuardCapture(self.turn.trace), inherit=True)
-        return inner
+        return heard(detached(manager, config), GuardCapture(self.turn.trace))
 
     @property
     def caught(self) -> Caught:

@@ -203,8 +203,8 @@ class Capture(BaseCallbackHandler):
 def tool_passages(output: Any, name: str) -> list[Passage]:
     """Return what a tool brought: the documents that it attached, and its text."""
     if type(output).__name__ == "Command":  # how a LangGraph tool hands over messages
-        update = output.update if isinstance(output.update, Mapping) else {}
-        handed: Any = cast("Mapping[str, Any]", update).get("messages")
+        update: Any = output.update
+        handed: Any = cast(Any, update).get("messages") if isinstance(update, Mapping) else None
         messages = cast("list[Any]", handed if isinstance(handed, list) else [handed])
         return [
             passage

@@ -20,7 +20,7 @@ from faithguard.guard import withheld
 from faithguard_langchain._capture import Capture
 from faithguard_langchain._refuse import carries_text, is_global, listens_to_tokens
 
-__all__ = ["Caught", "GuardCapture", "detached", "nowhere", "silenced"]
+__all__ = ["Caught", "GuardCapture", "detached", "heard", "nowhere", "silenced"]
 
 
 class GuardCapture(Capture):
@@ -129,6 +129,12 @@ def detached(child: BaseCallbackManager, config: RunnableConfig) -> RunnableConf
         if key in _OF_INTERRUPTS or not key.startswith(("__pregel_", "checkpoint_"))
     }
     return inner
+
+
+def heard(config: RunnableConfig, handler: BaseCallbackHandler) -> RunnableConfig:
+    """Return a config whose runs a handler is told of, whatever they start."""
+    cast(BaseCallbackManager, config.get("callbacks")).add_handler(handler, inherit=True)
+    return config
 
 
 def _held(handlers: list[BaseCallbackHandler]) -> list[BaseCallbackHandler]:

@@ -96,8 +96,9 @@ def verify_node(
         ConfigError: If a setting cannot be used, or the node is one that cannot be verified.
     """
     runs = isinstance(node, Runnable)
+    chain = cast(Any, node) if runs else RunnableLambda(_checked(node))
     safe = Guarded[Any, Any](
-        cast("Runnable[Any, Any]", node) if runs else RunnableLambda(_checked(node)),
+        chain,
         policy=course_policy(domain, on_fail),
         fallback=fallback,
         max_attempts=max_attempts,
@@ -106,7 +107,7 @@ def verify_node(
         keys=Keys(answer_key, context_key, question_key, feedback_key),
         kind=_NodeCall,
     )
-    return safe if runs else _as_function(cast("Callable[..., Any]", node), safe)
+    return safe if isinstance(node, Runnable) else _as_function(node, safe)
 
 
 def _checked(node: object) -> Any:

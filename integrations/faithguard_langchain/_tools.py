@@ -24,7 +24,7 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 
 from faithguard import Record
 from faithguard_langchain._call import marked
-from faithguard_langchain._isolation import Caught, GuardCapture, detached, silenced
+from faithguard_langchain._isolation import Caught, GuardCapture, detached, heard, silenced
 from faithguard_langchain._turn import WRITTEN, Turn
 from faithguard_langchain._values import fields_of, text_of
 
@@ -49,7 +49,7 @@ class ToolRun:
         if request.tool is not None:
             request = request.override(tool=_Observed.of(request.tool, self._config))
         if self._ends:
-            request = replace(request, runtime=silenced(request.runtime))
+            request = replace(request, runtime=silenced(cast(Any, request).runtime))
         self.request = request
 
     def _config(self, manager: BaseCallbackManager, config: RunnableConfig) -> RunnableConfig:
@@ -57,8 +57,7 @@ class ToolRun:
             inner = detached(manager, config)
         else:
             inner = patch_config(config, callbacks=manager.copy())
-        cast(Any, inner["callbacks"]).add_handler(self._capture, inherit=True)
-        return inner
+        return heard(inner, self._capture)
 
     @property
     def caught(self) -> Caught:

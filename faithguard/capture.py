@@ -172,8 +172,13 @@ class Trace:
         return [*self._told, *self._passed]
 
     def quoted_in(self, text: str) -> bool:
-        """Say whether a text holds something that a model of this run wrote."""
-        return shares(text, self.told)
+        """Say whether a text holds something that a model of this run wrote.
+
+        What a model handed to a tool may be the user's own words, which anybody may quote.
+        """
+        own = list(_user_words(self.inputs))
+        passed = (t for t in self._passed if not any(holds(words, [t]) for words in own))
+        return shares(text, [*self._told, *passed])
 
     def writing(self, beside: Iterable[str] = ()) -> Writing:
         """Return what models of this run wrote, beside what retrievers brought.

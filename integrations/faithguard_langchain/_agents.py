@@ -52,6 +52,7 @@ from faithguard.sinks import AnySink
 from faithguard.watch import Outbox
 from faithguard_langchain._call import check_fallback, is_marked, marked
 from faithguard_langchain._isolation import Caught, GuardCapture, detached, heard, silenced
+from faithguard_langchain._refuse import refuse_handlers
 from faithguard_langchain._tools import ToolRun, messages_of
 from faithguard_langchain._turn import Handle, Turn, answer_texts, answered_in
 from faithguard_langchain._values import answer_of, fields_of, text_of
@@ -89,6 +90,9 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
     that a model gets. The decision is in the state, under `faithguard`, and in the
     `response_metadata["faithguard"]` of the message.
 
+    What a model writes beside a wish to call tools, and what is written inside a tool that does
+    not end the turn, is shown as LangGraph shows it; neither is an answer.
+
     It works before and after other middleware; listed first, it sees what the others make of
     the model's answers. One instance serves any number of runs, threads and tasks at once.
 
@@ -109,7 +113,8 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
         name: Tells two in one agent apart; made of domain and `on_fail` by default.
 
     Raises:
-        ConfigError: If a setting cannot be used.
+        ConfigError: If a setting cannot be used; in a call, if the model brings a handler along
+            that gets tokens before they are verified.
     """
 
     def __init__(
@@ -297,6 +302,7 @@ class _Hop:
     response: Response
 
     def __init__(self, guard: FaithfulnessMiddleware, request: Request) -> None:
+        refuse_handlers(request.model)
         self._guard = guard
         self._handle = guard.turn_of(request.state)
         self.turn = self._handle.turn

@@ -78,11 +78,13 @@ class ToolRun:
         result = self.result
         if record is None and not self._capture.models:
             return result
-        new = [self._known(message, record, text) for message in _said_in(result)]
         if isinstance(result, ToolMessage):
-            return new[0]
-        others = [m for m in messages_of(result.update) if not isinstance(m, ToolMessage)]
-        return replace(result, update={**result.update, "messages": [*others, *new]})
+            return self._known(result, record, text)
+        new = [
+            self._known(m, record, text) if isinstance(m, ToolMessage) else m
+            for m in messages_of(result.update)
+        ]
+        return replace(result, update={**result.update, "messages": new})
 
     def _known(self, message: ToolMessage, record: Record | None, text: str | None) -> ToolMessage:
         update: dict[str, Any] = {} if text is None else {"content": text, "artifact": None}

@@ -24,6 +24,7 @@ from langchain.agents.middleware import (
     dynamic_prompt,
 )
 from langchain.agents.structured_output import ProviderStrategy, ToolStrategy
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import tool
@@ -34,7 +35,7 @@ from langgraph.prebuilt import ToolRuntime
 from langgraph.types import Command
 from pydantic import BaseModel
 
-from faithguard import CaptureError, UnfaithfulAnswerError
+from faithguard import CaptureError, ConfigError, UnfaithfulAnswerError
 from faithguard_langchain import guard
 from faithguard_langchain._turn import Turn
 from faithguard_langchain.testing import ScriptedChatModel
@@ -426,6 +427,24 @@ def test_an_error_that_quotes_the_answer_is_withheld() -> None:
         agent(call("Card", answer=BAD, price="many"), response_format=strict).invoke(ASK)
     assert caught.value.__cause__ is None
     assert "Quillfeather" not in f"{caught.value!r} {caught.value.__context__!r}"
+
+
+# -- handlers of the model's own ---------------------------------------------------------------
+
+
+class Tokens(BaseCallbackHandler):
+    """Takes tokens."""
+
+    def on_llm_new_token(self, token: str, **kwargs: Any) -> None:
+        """Show one."""
+
+
+def test_a_model_that_brings_a_handler_of_tokens() -> None:
+    """It cannot be held back from there: the error says where to put it."""
+    model = ScriptedChatModel(reply=lambda messages: BAD, callbacks=[Tokens()])
+    safe = create_agent(model, list(TOOLS), middleware=[keeper()])
+    with pytest.raises(ConfigError, match="pass it with the call"):
+        safe.invoke(ASK)
 
 
 # -- runs that end otherwise -------------------------------------------------------------------

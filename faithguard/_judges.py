@@ -47,7 +47,8 @@ class Asked:
     statements: Mapping[str, str]
     """By id."""
     question: str
-    answer: str
+    parts: Mapping[int, str]
+    """Of an answer, by number."""
     body: Mapping[str, Any]
     """The whole request."""
     number: int
@@ -65,14 +66,14 @@ def _asked(body: Mapping[str, Any], number: int) -> Asked:
     user = str(body["messages"][-1]["content"])
     data = cast("dict[str, Any]", json.loads(user.split("\n", 1)[1].rsplit("\n", 1)[0]))
     form: Literal["verdicts", "claims", "together"] = "verdicts"
-    if "answer" in data:
+    if "parts" in data:
         form = "together" if "passages" in data else "claims"
     return Asked(
         form=form,
         passages={p["number"]: "\n".join(p["pieces"]) for p in data.get("passages", [])},
         statements={s["id"]: s["text"] for s in data.get("statements", [])},
         question=data.get("question", ""),
-        answer=data.get("answer", ""),
+        parts={p["part"]: p["text"] for p in data.get("parts", [])},
         body=body,
         number=number,
     )
@@ -103,7 +104,7 @@ def honest(
     def decide(text: str, passages: Mapping[int, str]) -> Verdict:
         if text in known:
             label, quotes = known[text]
-            return {"evidence": [_cited(q, passages) for q in quotes], "label": label}
+            return {"evidence": list(quotes), "label": label}
         return _compared(text, passages)
 
     return lambda asked: _reply(asked, decide)
@@ -113,9 +114,8 @@ def lazy(asked: Asked) -> dict[str, Any]:
     """Support everything, and quote whatever stands first."""
 
     def decide(text: str, passages: Mapping[int, str]) -> Verdict:
-        number = min(passages, default=1)
-        sentence = next(_sentences(passages.get(number, "")), "")
-        return {"evidence": [{"passage": number, "quote": sentence}], "label": "supported"}
+        sentence = next(_sentences(passages.get(min(passages, default=1), "")), "")
+        return {"evidence": [sentence], "label": "supported"}
 
     return _reply(asked, decide)
 
@@ -133,18 +133,17 @@ def obeys(order: str, label: str = "supported", *, about: str | None = None) -> 
 
     def script(asked: Asked) -> dict[str, Any]:
         texts = [*asked.passages.values(), *asked.statements.values(), asked.question]
-        found = next((t for t in [*texts, asked.answer] if wanted.search(t)), None)
+        texts += asked.parts.values()
+        found = next((text for text in texts if wanted.search(text)), None)
         if found is None:
             return fair(asked)
-        order_in = next((n for n, t in asked.passages.items() if wanted.search(t)), 1)
         match = wanted.search(found)
         quote = match.group() if match else found
 
         def decide(text: str, passages: Mapping[int, str]) -> Verdict:
             if not meant.search(text):
                 return _compared(text, passages)
-            evidence = [{"passage": order_in, "quote": quote}] if label != "not_mentioned" else []
-            return {"evidence": evidence, "label": label}
+            return {"evidence": [quote] if label != "not_mentioned" else [], "label": label}
 
         return _reply(asked, decide)
 
@@ -155,36 +154,28 @@ def _reply(asked: Asked, decide: Callable[[str, Mapping[int, str]], Verdict]) ->
     if asked.form == "verdicts":
         said = [{"id": i, **decide(t, asked.passages)} for i, t in asked.statements.items()]
         return {"verdicts": said}
-    claims = LocalClaims().extract(asked.answer, asked.question)
-    entries: list[dict[str, Any]] = [
-        {"anchor": asked.answer[slice(*claim.span)], "text": claim.text, "kind": claim.kind}
-        for claim in claims
-    ]
-    if asked.form == "together":
-        for entry in entries:
-            entry |= decide(entry["text"], asked.passages)
+    entries: list[dict[str, Any]] = []
+    for part, text in asked.parts.items():
+        kinds = [claim.kind for claim in LocalClaims().extract(text, asked.question)]
+        entries.append({"part": part, "text": "", "kind": kinds[0] if kinds else "fact"})
+        if asked.form == "together":
+            entries[-1] |= decide(text.strip(), asked.passages)
     return {"claims": entries}
 
 
 def _compared(text: str, passages: Mapping[int, str]) -> Verdict:
     words, numbers = _words(text), set(re.findall(r"\d+", text))
     alike = [
-        (number, sentence)
-        for number, passage in passages.items()
+        sentence
+        for passage in passages.values()
         for sentence in _sentences(passage)
         if words and words <= _words(sentence)
     ]
-    agreeing = [pair for pair in alike if numbers <= set(re.findall(r"\d+", pair[1]))]
+    agreeing = [sentence for sentence in alike if numbers <= set(re.findall(r"\d+", sentence))]
     for found, label in ((agreeing, "supported"), (alike if numbers else [], "contradicted")):
         if found:
-            number, sentence = found[0]
-            return {"evidence": [{"passage": number, "quote": sentence}], "label": label}
+            return {"evidence": [found[0]], "label": label}
     return {"evidence": [], "label": "not_mentioned"}
-
-
-def _cited(quote: str, passages: Mapping[int, str]) -> dict[str, Any]:
-    number = next((n for n, text in passages.items() if quote in text), 1)
-    return {"passage": number, "quote": quote}
 
 
 def _sentences(text: str) -> Iterator[str]:
@@ -418,6 +409,13 @@ def _each(**fields: Any) -> Misbehaviour:
     return _other(lambda held: {"verdicts": [{**verdict, **fields} for verdict in held]})
 
 
+def _quotes(change: Callable[[str], object]) -> Misbehaviour:
+    """Write each quote in another form."""
+    return _other(
+        lambda held: {"verdicts": [{**v, "evidence": [*map(change, v["evidence"])]} for v in held]}
+    )
+
+
 def _but_one(held: list[Verdict], change: Callable[[Verdict], list[Verdict]]) -> object:
     """Change the verdict of the last claim that is no control."""
     place = max(
@@ -526,8 +524,8 @@ MISBEHAVIOURS: Mapping[str, Misbehaviour] = {
     "spaces in labels": _said(lambda text: text.replace("not_mentioned", "Not mentioned")),
     "parts": _said(lambda text: [{"type": "text", "text": text}]),
     "more verdicts": _other(lambda held: {"verdicts": [*held, {**held[0], "id": "x"}]}),
-    "wrong passage": _said(lambda text: re.sub(r'"passage": \d+', '"passage": 77', text)),
-    "no passage": _said(lambda text: re.sub(r'"passage": \d+, ', "", text)),
+    "wrong passage": _quotes(lambda quote: {"passage": 77, "quote": quote}),
+    "quotes in objects": _quotes(lambda quote: {"quote": quote}),
     "quote in other marks": _said(lambda text: text.replace("'", "’").replace(" ", "  ")),
     # of replies that hold no verdict that can be used
     "empty": _said(lambda _: ""),
@@ -558,14 +556,8 @@ MISBEHAVIOURS: Mapping[str, Misbehaviour] = {
     "one missing": _one(lambda _: []),
     "one twice": _one(lambda v: [v, {**v, "label": "supported"}, {**v, "label": "not_mentioned"}]),
     "one without a label": _one(lambda v: [{**v, "label": None}]),
-    "one made up": _one(
-        lambda v: [
-            {**v, "label": "supported", "evidence": [{"passage": 1, "quote": "It surely is so."}]}
-        ]
-    ),
+    "one made up": _one(lambda v: [{**v, "label": "supported", "evidence": ["It surely is so."]}]),
     "one without a quote": _one(lambda v: [{**v, "label": "supported", "evidence": []}]),
-    "one with a word": _one(
-        lambda v: [{**v, "label": "supported", "evidence": [{"passage": 1, "quote": "..."}]}]
-    ),
+    "one with a word": _one(lambda v: [{**v, "label": "supported", "evidence": ["..."]}]),
 }
 """By name; each takes a `Call` and says what the server sends."""

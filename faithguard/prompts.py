@@ -23,7 +23,7 @@ __all__ = [
     "verdicts_prompt",
 ]
 
-VERSION = "1"
+VERSION = "2"
 """Of every text below."""
 
 _DATA = """\
@@ -45,9 +45,8 @@ The question, if there is one, tells what is meant. It is no evidence, and nor a
 for one another.
 
 "evidence" holds, for the first two labels, the stretches that decide: each copied from a piece \
-of a passage letter by letter, in its own language, as short as it can be and still say it, with \
-the number of the passage. A statement that rests on several passages has a quote from each. For \
-"not_mentioned" it is []."""
+of a passage letter by letter, in its own language, as short as it can be and still say it. A \
+statement that rests on several passages has a quote from each. For "not_mentioned" it is []."""
 
 _VERDICTS = f"""\
 You compare statements with passages for a program that reads your reply.
@@ -61,17 +60,17 @@ ids. Give each statement one label, by the passages alone:
 
 Reply with one JSON object and no other word, one verdict for each id, in the order of the \
 statements:
-{{"verdicts": [{{"id": "...", "evidence": [{{"passage": 1, "quote": "..."}}], "label": \
-"supported"}}]}}"""
+{{"verdicts": [{{"id": "...", "evidence": ["..."], "label": "supported"}}]}}"""
 
 _SPLITTING = """\
-Split it into statements, in its order, so that nothing it says is left out and nothing is added:
+"parts" are an answer, cut into numbered pieces; "question" is what was asked, if it is known. \
+Write down what the parts state, in their order, so that nothing the answer says is left out and \
+nothing is added. Each part has one statement, or one for each thing that it says:
+- "part": its number.
 - "text": one statement that can be true or false by itself, in the language of the answer, that \
 a reader understands who sees nothing else: names in the place of pronouns, and what the question \
 or a heading makes clear put in. Its words, amounts, conditions, negations and degree of \
-certainty are those of the answer.
-- "anchor": the stretch of the answer that says it, copied letter by letter. Statements from one \
-sentence may share it.
+certainty are those of the answer. Where a part is such a statement as it stands, leave it "".
 - "kind": "fact" for whatever the answer asserts of the world or of what documents say; \
 "abstention" for saying that it does not know or cannot answer; "question"; "courtesy" for \
 greetings, thanks and offers; "opinion" for taste and advice without a fact in it; "hedge" for \
@@ -85,18 +84,19 @@ You split an answer into the statements it makes, for a program that reads your 
 
 {_DATA}
 
-"answer" is the answer, "question" what was asked, if it is known. {_SPLITTING}
+{_SPLITTING}
 
 Reply with one JSON object and no other word:
-{{"claims": [{{"anchor": "...", "text": "...", "kind": "fact"}}]}}"""
+{{"claims": [{{"part": 1, "text": "", "kind": "fact"}}]}}"""
 
 _TOGETHER = f"""\
 You compare what an answer says with passages, for a program that reads your reply.
 
 {_DATA}
 
-"answer" is the answer, "question" what was asked, if it is known; "passages" are numbered, and \
-"pieces" are stretches of a passage in their order. {_SPLITTING}
+{_SPLITTING}
+
+"passages" are numbered, and "pieces" are stretches of a passage in their order.
 
 Then give each statement one label, by the passages alone (statements that are no fact get \
 "not_mentioned"):
@@ -104,8 +104,8 @@ Then give each statement one label, by the passages alone (statements that are n
 {_LABELS}
 
 Reply with one JSON object and no other word:
-{{"claims": [{{"anchor": "...", "text": "...", "kind": "fact", "evidence": \
-[{{"passage": 1, "quote": "..."}}], "label": "supported"}}]}}"""
+{{"claims": [{{"part": 1, "text": "", "kind": "fact", "evidence": ["..."], "label": \
+"supported"}}]}}"""
 
 
 def verdicts_prompt(mark: str, rubric: str | None = None) -> str:
@@ -149,13 +149,13 @@ def _list(name: str, item: dict[str, Any]) -> dict[str, Any]:
 
 
 _TEXT = {"type": "string"}
-_EVIDENCE = {"type": "array", "items": _object(passage={"type": "integer"}, quote=_TEXT)}
+_EVIDENCE = {"type": "array", "items": _TEXT}
 _LABEL = {"type": "string", "enum": ["supported", "contradicted", "not_mentioned"]}
 _KIND = {
     "type": "string",
     "enum": "fact abstention question courtesy opinion hedge action meta".split(),
 }
-_STATEMENT = {"anchor": _TEXT, "text": _TEXT, "kind": _KIND}
+_STATEMENT = {"part": {"type": "integer"}, "text": _TEXT, "kind": _KIND}
 
 VERDICTS_SCHEMA = _list("verdicts", _object(id=_TEXT, evidence=_EVIDENCE, label=_LABEL))
 """Of a judge's reply: the evidence before the label, since a model decides as it writes."""

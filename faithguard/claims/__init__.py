@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from faithguard.claims._anchored import Anchored, anchored, statements_of
+from faithguard.claims._anchored import Anchored, anchored, parts_of, statements_of
 from faithguard.claims._local import LocalClaims
 from faithguard.claims._model import ModelClaims
 from faithguard.types import Claim
@@ -24,6 +24,7 @@ __all__ = [
     "LocalClaims",
     "ModelClaims",
     "anchored",
+    "parts_of",
     "statements_of",
 ]
 

@@ -13,7 +13,7 @@ from random import Random, SystemRandom
 from typing import Any
 
 from faithguard.chat import ChatModel, Completion, Message, as_data, objects_in, visible
-from faithguard.claims._anchored import anchored, statements_of
+from faithguard.claims._anchored import anchored, parts_of, statements_of
 from faithguard.claims._local import LocalClaims
 from faithguard.prompts import CLAIMS_SCHEMA, VERSION, claims_prompt, user_message
 from faithguard.types import Claim
@@ -118,8 +118,11 @@ class _Split:
     def messages(self, mark: str) -> tuple[Message, Message]:
         """Return what to ask."""
         self.asked += 1
-        data = {"question": visible(self.question)} if self.question else {}
-        data["answer"] = visible(self.answer)
+        data: dict[str, Any] = {"question": visible(self.question)} if self.question else {}
+        data["parts"] = [
+            {"part": number, "text": visible(text)}
+            for number, text in enumerate(parts_of(self.answer, self.local), 1)
+        ]
         return (
             Message("system", claims_prompt(mark)),
             Message("user", user_message(mark, as_data(data))),

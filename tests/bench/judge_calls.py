@@ -6,8 +6,10 @@ In: answers of 12 claims over 6 passages of 500 tokens, and a server on loopback
 and 10 ms for each token that it writes, as a hosted model does. It says to everybody what an
 honest model would, in the form that each asks for. Out: a markdown table: means over the answers,
 each asked once, after one that is not counted. Tokens are those of messages, schemas and replies,
-by one rule for all. Exit 1 if ours does not keep to its calls, or is beaten by a peer that checks
-claims, or a request came that the server could not make anything of; exit 2 if a peer is missing.
+by one rule for all. Exit 1 if ours does not keep to its calls, or a peer that checks as much needs
+no more tokens or no more time, or a request came that the server could not make anything of; exit
+2 if a peer is missing. Those that write claims of their own are measured by all of our modes;
+TruLens, which checks the sentences of an answer as they stand, by those that do so as well.
 """
 
 from __future__ import annotations
@@ -177,6 +179,15 @@ OURS: Mapping[str, tuple[int, Run]] = {
 """The most calls for an answer, and how it is scored."""
 
 
+AS_MUCH: Mapping[str, tuple[str, ...]] = {
+    "after the local verifiers": ("claims", "sentences"),
+    "local claims": ("claims", "sentences"),
+    "extracted and judged together": ("claims",),
+    "extracted claims": ("claims",),
+}
+"""What a peer must check to be compared."""
+
+
 def measured(run: Run, some: Sequence[Case]) -> tuple[Spent, list[str]]:
     """Return what one way to check costs, and what the server did not understand."""
     spent, unknown = Spent(), list[str]()
@@ -224,12 +235,11 @@ def main() -> None:
         spent, unknown = measured(peer.run, some)
         rows.append([f"{peer.name} {release}", peer.checks, *spent.row()])
         faults += [f"{peer.name}: not understood: {text!r}" for text in unknown]
-        if peer.checks != "the whole answer":
-            faults += [
-                f"{name}: no better than {peer.name}"
-                for name, own in ours.items()
-                if own.beaten_by(spent)
-            ]
+        faults += [
+            f"{name}: no better than {peer.name}"
+            for name, own in ours.items()
+            if peer.checks in AS_MUCH[name] and own.beaten_by(spent)
+        ]
     head = ["", "checks", "calls", "tokens asked", "tokens written", "tokens", "time"]
     print(f"One answer of {CLAIMS} claims over {PASSAGES} passages of {PASSAGE_TOKENS} tokens\n")
     table(head, rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -32,8 +32,16 @@ def split(request: pytest.FixtureRequest) -> Split:
     """Split an answer by a model that says what it is told to, with either driver."""
 
     def run(answer: str, said: list[tuple[str, str, str]], question: str | None = None) -> Any:
-        entries = [{"anchor": a, "text": t, "kind": k} for a, t, k in said]
-        with JudgeServer(lambda asked: {"claims": entries}) as server:
+
+        def script(asked: Asked) -> dict[str, Any]:
+            return {
+                "claims": [
+                    {"part": _part(anchor, asked.parts), "text": text, "kind": kind}
+                    for anchor, text, kind in said
+                ]
+            }
+
+        with JudgeServer(script) as server:
             extractor = ModelClaims(judge(server).chat)
             if request.param == "extract":
                 return extractor.extract(answer, question)
@@ -42,17 +50,21 @@ def split(request: pytest.FixtureRequest) -> Split:
     return run
 
 
+def _part(anchor: str, parts: Mapping[int, str]) -> int:
+    return next((number for number, text in parts.items() if anchor in text), 99)
+
+
 def shape(claims: list[Claim], answer: str) -> list[tuple[str, str, str]]:
     """Return what claims say, where they stand, and their kinds."""
     return [(answer[slice(*claim.span)], claim.text, claim.kind) for claim in claims]
 
 
 def test_claims_are_atomic_and_anchored(split: Split) -> None:
-    """Two facts of one sentence may share an anchor; names stand for pronouns."""
-    answer = "The sauna opens at 14:00 and has 12 places. It closes at 21:00."
-    first, second = "The sauna opens at 14:00 and has 12 places.", "It closes at 21:00."
+    """A part may hold several facts; names stand for pronouns."""
+    answer = "The sauna, open from 14:00, has 12 places. It closes at 21:00."
+    first, second = "The sauna, open from 14:00, has 12 places.", "It closes at 21:00."
     said = [
-        (first, "The sauna opens at 14:00.", "fact"),
+        (first, "The sauna is open from 14:00.", "fact"),
         (first, "The sauna has 12 places.", "fact"),
         (second, "The sauna closes at 21:00.", "fact"),
     ]
@@ -60,6 +72,25 @@ def test_claims_are_atomic_and_anchored(split: Split) -> None:
 
     assert shape(claims, answer) == said
     assert [claim.id for claim in claims] == ["c1", "c2", "c3"]
+
+
+def test_a_part_that_stands_for_itself_is_not_written_again(split: Split) -> None:
+    """It is the local splitter's claim, with what leads in to it."""
+    answer = "Opening times:\n- Sauna: 14:00\n- Bar: 18:00"
+    said = [("Sauna: 14:00", "", "fact"), ("Bar: 18:00", "", "fact")]
+
+    assert split(answer, said) == LocalClaims().extract(answer)
+
+
+def test_the_parts_are_the_whole_answer() -> None:
+    """What is no claim leads in to the next one; nothing is shown twice."""
+    answer = "# Prices\n\nThe towels:\n- small: 3 euros\n- large, 5 euros\n\n```\nx = 1\n```\n"
+    with JudgeServer(honest()) as server:
+        ModelClaims(judge(server).chat).extract(answer)
+        parts = server.asked[0].parts
+
+    assert "".join(parts.values()) == answer
+    assert list(parts) == list(range(1, len(LocalClaims().extract(answer)) + 1))
 
 
 @pytest.mark.parametrize(
@@ -196,7 +227,8 @@ def drops(asked: Asked) -> dict[str, Any]:
     """Judge honestly, but leave out the second claim of an answer and quote nothing true."""
     said = honest()(asked)
     if asked.form == "together":
-        said["claims"] = [entry for entry in said["claims"] if "Towels" not in entry["text"]]
+        towels = _part("Towels", asked.parts)
+        said["claims"] = [entry for entry in said["claims"] if entry["part"] != towels]
     return said
 
 
@@ -223,13 +255,14 @@ def test_together_a_judge_that_cannot_be_trusted_is_asked_claim_by_claim(fault: 
 
 
 def test_controls_stand_in_the_answer() -> None:
-    """As paragraphs of their own; the report knows nothing of them."""
+    """As parts of their own; the report knows nothing of them."""
     with JudgeServer(honest()) as server:
         report = Scorer(verifiers=[judge(server, claims="together")]).score(exchange())
-        shown = server.asked[0].answer
+        shown = server.asked[0].parts.values()
+    own = [part for part in shown if " named after " not in part and " keeps " not in part]
 
-    assert " named after " in shown
-    assert ANSWER in shown
+    assert len(own) == len(shown) - 2
+    assert "".join(own) == ANSWER
     assert not any("named after" in claim.text for claim in report.claims)
 
 

@@ -50,6 +50,10 @@ _PER_TOKEN = 3.0
 
 _CONTROLS = 2
 
+_ID = "bcdfghjkmnpqrstvwxz"
+_ID_LENGTH = 5
+"""Letters that make no word; so few cost a token or two, and nobody guesses one of millions."""
+
 _REASONS: Mapping[str, str] = {
     "supported": "the judge quotes a passage that says it",
     "contradicted": "the judge quotes a passage that says otherwise",
@@ -367,5 +371,5 @@ def _ids(random: Random, count: int) -> list[str]:
     """Return ids that no text can know and that do not tell one another's place."""
     found: dict[str, None] = {}
     while len(found) < count:
-        found[f"{random.choice('abcdefghkmnprstvwxz')}{random.getrandbits(24):06x}"] = None
+        found["".join(random.choices(_ID, k=_ID_LENGTH))] = None
     return list(found)

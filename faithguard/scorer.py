@@ -45,7 +45,8 @@ class Scorer:
         judge: Stands last, and sees what the others leave open. For a judge that sees every
             claim, pass `verifiers=[judge]`.
         band: The open interval in [0, 1] of a claim's probability in which it is still open for
-            the next verifier; a verdict outside it settles the claim.
+            the next verifier; a verdict outside it settles the claim. The default is the
+            narrowest that costs no accuracy in `tests/bench/cascade.py`.
         cache: Where verdicts are shared; one of its own by default, None for none.
         clock: Seconds, monotonic.
 
@@ -60,7 +61,7 @@ class Scorer:
         verifiers: Sequence[Verifier] | None = None,
         *,
         judge: Judge | None = None,
-        band: tuple[float, float] = (0.05, 0.95),
+        band: tuple[float, float] = (0.1, 0.9),
         cache: VerdictCache | bool | None = True,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:

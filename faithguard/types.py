@@ -304,6 +304,8 @@ class Usage:
     output_tokens: int = 0
     cached: int = 0
     """Verdicts that came from the cache."""
+    spared: int = 0
+    """Fact claims that were settled before the judge that would have been asked about them."""
     seconds: float = 0.0
 
 

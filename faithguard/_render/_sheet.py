@@ -308,7 +308,11 @@ def _made_by(report: Report) -> str:
     parts = [
         f"{_line(stage, 40)} {_line(name, _SOURCE)}" for stage, name in report.versions.items()
     ]
-    parts.append(f"{usage.calls:,} model call{'' if usage.calls == 1 else 's'}")
+    calls = f"{usage.calls:,} model call{'' if usage.calls == 1 else 's'}"
+    tokens = usage.input_tokens + usage.output_tokens
+    parts.append(f"{calls}, {tokens:,} tokens" if tokens else calls)
+    if usage.spared:
+        parts.append(f"{usage.spared:,} of {report.total:,} claims settled before the judge")
     if usage.cached:
         parts.append(f"{usage.cached:,} verdicts from the cache")
     parts.append(f"{usage.seconds:.2f} s")

@@ -276,6 +276,28 @@ def test_a_judge_stands_behind_the_local_verifiers() -> None:
     assert WRONG not in asked
     assert {TRUE, MADE_UP} <= asked
     assert [c.verifier for c in report.claims if c.text == WRONG] == ["units_currency@1"]
+    assert report.usage.spared == len({c.text for c in report.facts} - asked)
+    assert f"{report.usage.spared} of 4 claims settled before the judge" in " ".join(
+        str(report).split()
+    )
+
+
+@pytest.mark.parametrize("mode", ["local", "extracted", "together"])
+def test_a_judge_of_every_claim_spares_none(mode: str) -> None:
+    """What it cost is told; and the second time the cache has it, which is no saving of rules."""
+    with JudgeServer(honest()) as server:
+        scorer = Scorer(verifiers=[judge(server, claims=mode)])
+        first, second = scorer.score(exchange()), scorer.score(exchange())
+
+    assert (first.usage.spared, second.usage.spared) == (0, 0)
+    tokens = first.usage.input_tokens + first.usage.output_tokens
+    assert f"{tokens:,} tokens" in " ".join(str(first).split())
+    assert second.usage.cached == (0 if mode == "together" else 4)
+
+
+def test_without_a_judge_nothing_is_spared() -> None:
+    """There is nobody who could have been asked."""
+    assert Scorer().score(exchange()).usage.spared == 0
 
 
 def test_settings_that_cannot_be_used() -> None:

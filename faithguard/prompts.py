@@ -4,20 +4,28 @@ In: a mark that is new for each call, and what a user adds. Out: system messages
 schemas of the replies. The data itself (passages, statements, questions) stands in the user's
 message, as JSON between two lines with the mark, and never here.
 
-Whoever changes a word changes what judges say: raise `VERSION`, which is part of the names of
-judges and extractors, and with that of reports and of cache keys.
+Whoever changes a word changes what judges say: raise `VERSION`, or the version of the rubric, which
+are part of the names of judges and extractors, and with that of reports and of cache keys.
 """
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
+
+from faithguard.errors import ConfigError
 
 __all__ = [
     "CLAIMS_SCHEMA",
+    "RUBRICS",
     "TOGETHER_SCHEMA",
     "VERDICTS_SCHEMA",
     "VERSION",
+    "Rubric",
     "claims_prompt",
+    "rubric_of",
     "together_prompt",
     "user_message",
     "verdicts_prompt",
@@ -108,7 +116,70 @@ Reply with one JSON object and no other word:
 "supported"}}]}}"""
 
 
-def verdicts_prompt(mark: str, rubric: str | None = None) -> str:
+@dataclass(frozen=True, slots=True)
+class Rubric:
+    """What else counts in a field."""
+
+    name: str
+    """`name@version`: part of a judge's name."""
+    text: str
+
+
+_RUBRICS = (
+    Rubric(
+        "medical@1",
+        """\
+Doses, strengths, routes, intervals, durations, age limits and laboratory values are those of the \
+passage in number and unit, or they contradict it. A statement about a treatment that leaves out \
+the patients, the condition or the contraindication to which the passage ties it is not_mentioned. \
+"May" or "is associated with" does not support "does" or "causes".""",
+    ),
+    Rubric(
+        "legal@1",
+        """\
+"May", "should" and "must" are three things, and none supports another. A rule that is stated \
+without the exception, the condition or the deadline that the passage ties it to is not_mentioned. \
+Another party, article, court, jurisdiction or date than the passage's contradicts it.""",
+    ),
+    Rubric(
+        "financial@1",
+        """\
+Numeric claims within 1% of the passage's number are supported: "about 4.2 million" for \
+4,183,000. Another currency, sign, period or basis (gross or net, per share or in all, a forecast \
+or a result) is another number, however close. A change in per cent and one in percentage points \
+are not the same.""",
+    ),
+    Rubric(
+        "customer_support@1",
+        """\
+Everyday words for the same step or thing count as the same ("money back" for "refund", "log in" \
+for "sign in"). Prices, periods, limits, plans, and who may ask for something are those of the \
+passage.""",
+    ),
+)
+
+RUBRICS: Mapping[str, Rubric] = {rubric.name.partition("@")[0]: rubric for rubric in _RUBRICS}
+"""By the name of a domain, for `Judge(rubric=...)`."""
+
+
+def rubric_of(given: object) -> Rubric:
+    """Return the rubric that a domain's name, or a text of the user's, stands for.
+
+    Raises:
+        ConfigError: If it is no text, or one word that names no rubric.
+    """
+    text = " ".join(given.split()) if isinstance(given, str) else ""
+    if text in RUBRICS:
+        return RUBRICS[text]
+    if not text or (text.isascii() and " " not in text):
+        raise ConfigError(
+            f"`rubric` is {given!r}: name one of {', '.join(RUBRICS)}, or say in a sentence what "
+            "counts"
+        )
+    return Rubric(hashlib.sha256(text.encode()).hexdigest()[:8], text)
+
+
+def verdicts_prompt(mark: str, rubric: Rubric | None = None) -> str:
     """Return the system message of a judge."""
     return _closed(_VERDICTS, mark, rubric)
 
@@ -118,14 +189,14 @@ def claims_prompt(mark: str) -> str:
     return _closed(_CLAIMS, mark, None)
 
 
-def together_prompt(mark: str, rubric: str | None = None) -> str:
+def together_prompt(mark: str, rubric: Rubric | None = None) -> str:
     """Return the system message of a judge that splits the answer as well."""
     return _closed(_TOGETHER, mark, rubric)
 
 
-def _closed(text: str, mark: str, rubric: str | None) -> str:
+def _closed(text: str, mark: str, rubric: Rubric | None) -> str:
     """Put what changes last, so that servers can keep what they know of the rest."""
-    added = f"\n\nOf this field, beside that: {' '.join(rubric.split())}" if rubric else ""
+    added = f"\n\nOf this field, beside that: {rubric.text}" if rubric else ""
     return f"{text}{added}\n\nThe mark: {mark}"
 
 

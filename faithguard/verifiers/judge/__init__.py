@@ -22,7 +22,6 @@ What keeps the verdicts honest, and what it cannot do:
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import time
 from collections.abc import Callable, Sequence
 from random import Random, SystemRandom
@@ -31,7 +30,7 @@ from typing import Any, Literal, TypeAlias
 from faithguard._offload import offload
 from faithguard.chat import ChatModel, Completion, OpenAIChat
 from faithguard.errors import ConfigError, JudgeError
-from faithguard.prompts import VERSION
+from faithguard.prompts import VERSION, Rubric, rubric_of
 from faithguard.types import Claim
 from faithguard.verifiers import Context, Finding
 from faithguard.verifiers.judge._plan import Ask, Budget, JudgePlan, Settings
@@ -58,8 +57,9 @@ class Judge:
             probability.
         max_calls: For one answer; what would exceed it is a `Failure` of kind "budget".
         max_total_tokens: The same for tokens, as estimated before each call.
-        rubric: What else counts in a field, in a sentence or two: "Amounts within 1% of the
-            passage's are supported."
+        rubric: What else counts in a field: the name of one of `faithguard.prompts.RUBRICS`
+            (medical, legal, financial, customer_support), or a sentence or two of your own:
+            "Amounts within 1% of the passage's are supported."
         random: Chance, for ids, marks, control claims and their places.
         clock: Seconds, as the model's deadlines are told.
 
@@ -92,12 +92,13 @@ class Judge:
         self.chat = chat
         self.claims: Claims = claims
         self.timeout = timeout
+        added = None if rubric is None else rubric_of(rubric)
         self.settings = Settings(
-            name=_name(chat.name, votes, rubric),
+            name=_name(chat.name, votes, added),
             max_tokens=max_tokens,
             votes=votes,
             budget=Budget(calls=max_calls, tokens=max_total_tokens),
-            rubric=rubric,
+            rubric=added,
             random=random or SystemRandom(),
         )
         self.clock = clock
@@ -202,11 +203,11 @@ class OpenAIJudge(Judge):
         super().__init__(chat, **settings)
 
 
-def _name(model: str, votes: int, rubric: str | None) -> str:
+def _name(model: str, votes: int, rubric: Rubric | None) -> str:
     """Return the name: two judges with the same one say the same, as far as models do."""
     added = f"+votes={votes}" if votes > 1 else ""
     if rubric:
-        added += f"+rubric={hashlib.sha256(rubric.encode()).hexdigest()[:8]}"
+        added += f"+rubric={rubric.name}"
     return f"judge@{VERSION}:{'-'.join(model.split())}{added}"
 
 

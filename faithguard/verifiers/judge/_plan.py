@@ -19,7 +19,7 @@ from typing import Any
 
 from faithguard.chat import Completion, Message, as_data, objects_in, visible
 from faithguard.errors import JudgeError
-from faithguard.prompts import VERDICTS_SCHEMA, user_message, verdicts_prompt
+from faithguard.prompts import VERDICTS_SCHEMA, Rubric, user_message, verdicts_prompt
 from faithguard.types import Claim, Evidence, Failure, FailureKind, Verdict
 from faithguard.verifiers import Context, Finding
 from faithguard.verifiers.judge._controls import controls
@@ -80,7 +80,7 @@ class Settings:
     """Of one reply."""
     votes: int
     budget: Budget
-    rubric: str | None
+    rubric: Rubric | None
     random: Random
 
 

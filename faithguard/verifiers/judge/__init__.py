@@ -22,6 +22,7 @@ What keeps the verdicts honest, and what it cannot do:
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Callable, Sequence
 from random import Random, SystemRandom
@@ -222,7 +223,7 @@ def _check(chat: object, claims: object, timeout: object) -> None:
         )
     if claims not in ("local", "extracted", "together"):
         raise ConfigError(f"`claims` is {claims!r}: use 'local', 'extracted' or 'together'")
-    if not isinstance(timeout, int | float) or not timeout > 0.0:
+    if not isinstance(timeout, int | float) or not 0.0 < timeout < math.inf:
         raise ConfigError(f"`timeout` is {timeout!r}: name the seconds for one answer")
 
 

@@ -15,7 +15,7 @@ from faithguard._cache import Key
 from faithguard._together import Judged, Together
 from faithguard._version import __version__
 from faithguard.chat import Meter
-from faithguard.claims import Extractor
+from faithguard.claims import Extractor, Splits
 from faithguard.types import (
     Cause,
     Claim,
@@ -92,6 +92,7 @@ class Plan:
         self._verifiers = tuple(verifiers)
         self._band = band
         self._claims: tuple[Claim, ...] = ()
+        self._splits: tuple[int, ...] = ()
         self._states: dict[str, Verdict | Failure] = {}
         self._unseen: dict[str, Verdict | Failure] = {}
         self._unsplit = False
@@ -119,6 +120,7 @@ class Plan:
             self._failures.append(outcome)
         else:
             self._claims = tuple(outcome)
+            self._splits = outcome.counts if isinstance(outcome, Splits) else ()
 
     def judged(self, outcome: Judged | Failure) -> None:
         """Take what a `Both` returned, or why it failed."""
@@ -169,6 +171,7 @@ class Plan:
                 seconds=seconds,
             ),
             exchange=self._exchange,
+            splits=self._splits,
         )
 
     # -- the way ------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from faithguard._cache import Key, Ticket, VerdictCache
 from faithguard._plan import Both, Extract, Plan, Verify, matched
 from faithguard._together import Judged, Together
 from faithguard.chat import metered
-from faithguard.claims import Extractor, LocalClaims, ModelClaims
+from faithguard.claims import Extractor, LocalClaims, ModelClaims, Splits
 from faithguard.errors import ConfigError, JudgeError, VerifierError
 from faithguard.types import Claim, Exchange, Failure, FailureKind, Report, Verdict
 from faithguard.verifiers import Finding, Verifier
@@ -93,7 +93,9 @@ class Scorer:
         if judge.claims == "together":
             self._together = Together(judge)
         else:
-            self.extractor = ModelClaims(judge.chat, timeout=judge.timeout, clock=judge.clock)
+            self.extractor = ModelClaims(
+                judge.chat, timeout=judge.timeout, samples=judge.splits, clock=judge.clock
+            )
 
     def _plan(self, exchange: Exchange) -> Plan:
         return Plan(
@@ -244,7 +246,7 @@ def _claims(extracted: object) -> list[Claim]:
     claims = list(cast("Iterable[object]", extracted))
     if not all(isinstance(claim, Claim) for claim in claims):
         raise TypeError("an extractor returns claims")
-    return cast("list[Claim]", claims)
+    return extracted if isinstance(extracted, Splits) else cast("list[Claim]", claims)
 
 
 # The six places where a stage is asked, and where alone its exceptions are caught.

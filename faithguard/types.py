@@ -353,6 +353,9 @@ class Report:
     """`name@version` of whatever made a number of this report, by stage."""
     usage: Usage
     exchange: Exchange
+    splits: tuple[int, ...] = ()
+    """Where the answer was split into claims several times: the fact claims of each split. Those
+    above are of the one with the median number."""
 
     @property
     def facts(self) -> tuple[Claim, ...]:

@@ -30,7 +30,9 @@ def test_every_example_is_run() -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=[pytest.mark.peers] if name in NEEDS else [])
+        pytest.param(
+            name, marks=[pytest.mark.peers, pytest.mark.timeout(300)] if name in NEEDS else []
+        )
         for name in sorted(SHOWN)
     ],
 )

@@ -28,6 +28,7 @@ _SLACK = 40  # a cut that saves less than its own notice is none
 _CLAIMS = 500
 _EVIDENCE = 3
 _FAILURES = 5
+_SPLITS = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +235,9 @@ def _notes(report: Report, trouble: str) -> Iterator[str]:
         yield trouble
     if report.exchange.context_source == "prompt":
         yield "no retrieval was seen: the text of the prompt served as context"
+    if report.splits:
+        counts = ", ".join(f"{count:,}" for count in report.splits[:_SPLITS])
+        yield f"the answer was split {len(report.splits)} times, into {counts} facts"
     for failure in report.failures[:_FAILURES]:
         whole = failure.claim is None
         yield (

@@ -18,6 +18,7 @@ from tests.judge.scene import (
     RIGHT,
     TRUE,
     WRONG,
+    alone,
     exchange,
     judge,
     kinds,
@@ -320,3 +321,50 @@ def test_settings_that_cannot_be_used() -> None:
             judge(server, claims="together", votes=3)
         with pytest.raises(ConfigError, match="OpenAIJudge"):
             Scorer(judge="gpt")  # type: ignore[arg-type]
+
+
+def counting(*counts: int) -> Callable[[Asked], dict[str, Any]]:
+    """Return a script that splits the first part into more claims, a number for each call."""
+    left = list(counts)
+
+    def script(asked: Asked) -> dict[str, Any]:
+        said = honest()(asked)
+        if asked.form == "claims":
+            words = ["The sauna opens", "The sauna", "It opens"][: left.pop(0)]
+            texts = [f"{word} at 14:00." for word in words]
+            first = [{"part": 1, "text": text, "kind": "fact"} for text in texts]
+            said["claims"] = [*first, *said["claims"][1:]]
+        return said
+
+    return script
+
+
+@pytest.mark.parametrize("driver", ["score", "ascore"])
+def test_an_answer_that_is_split_several_times_tells_the_spread(driver: str) -> None:
+    """The claims are those of the median; the rest of the report is about them."""
+    with JudgeServer(counting(3, 1, 2)) as server:
+        made = judge(server, claims="extracted", splits=3)
+        report = scored(Scorer(verifiers=[made]), driver)
+
+    assert sorted(report.splits) == [4, 5, 6]
+    assert report.total == 5
+    assert "+samples=3" in report.versions["extractor"]
+    assert "the answer was split 3 times, into" in str(report)
+    assert Report.from_json(report.to_json()) == report
+
+
+def test_an_answer_that_is_split_once_has_no_spread() -> None:
+    """Nor one that no model splits; and a judge that splits nothing takes no number of splits."""
+    with JudgeServer(honest()) as server:
+        assert alone(server, claims="extracted").score(exchange()).splits == ()
+        assert alone(server).score(exchange()).splits == ()
+        bad: list[dict[str, Any]] = [
+            {"splits": 3},
+            {"splits": 0},
+            {"splits": 2, "claims": "together"},
+        ]
+        for settings in bad:
+            with pytest.raises(ConfigError, match="splits"):
+                judge(server, **settings)
+        with pytest.raises(ConfigError, match="samples"):
+            ModelClaims(judge(server).chat, samples=0)

@@ -110,7 +110,7 @@ def test_the_schemas_are_what_a_grammar_takes(
 @pytest.mark.parametrize("claims", ["local", "extracted", "together"])
 def test_every_report_holds_together(url: str, claims: str) -> None:
     """In each mode, whatever the model makes of it."""
-    judge = OpenAIJudge("smol", url, "none", claims=claims, timeout=150, max_tokens=400)
+    judge = OpenAIJudge("smol", url, "none", claims=claims, timeout=600, max_tokens=400)
     report = Scorer(verifiers=[judge]).score(GIVEN)
     print(claims, report.outcome, report.usage, [f.kind for f in report.failures])
 

@@ -56,6 +56,8 @@ class Judge:
         max_tokens: Of one reply; more claims than fit into it are asked in several calls.
         votes: How often each claim is asked; the majority decides, and the share of votes is its
             probability.
+        splits: How often the model splits the answer where it does (`claims="extracted"`); the
+            claims are those of the median split, and `Report.splits` has the spread.
         max_calls: For one answer; what would exceed it is a `Failure` of kind "budget".
         max_total_tokens: The same for tokens, as estimated before each call.
         rubric: What else counts in a field: the name of one of `faithguard.prompts.RUBRICS`
@@ -76,6 +78,7 @@ class Judge:
         timeout: float = 60.0,
         max_tokens: int = 4_096,
         votes: int = 1,
+        splits: int = 1,
         max_calls: int | None = None,
         max_total_tokens: int | None = None,
         rubric: str | None = None,
@@ -83,7 +86,11 @@ class Judge:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         _check(chat, claims, timeout)
-        _check_whole(max_tokens=max_tokens, votes=votes)
+        _check_whole(max_tokens=max_tokens, votes=votes, splits=splits)
+        if splits > 1 and claims != "extracted":
+            raise ConfigError(
+                f"`splits` is {splits!r}, but claims={claims!r}: only 'extracted' splits by itself"
+            )
         _check_whole(max_calls=max_calls, max_total_tokens=max_total_tokens)
         if votes > 1 and claims == "together":
             raise ConfigError(
@@ -93,6 +100,7 @@ class Judge:
         self.chat = chat
         self.claims: Claims = claims
         self.timeout = timeout
+        self.splits = splits
         added = None if rubric is None else rubric_of(rubric)
         self.settings = Settings(
             name=_name(chat.name, votes, added),
@@ -171,7 +179,7 @@ class OpenAIJudge(Judge):
         retries: How often a server that is down or busy is asked again.
         parameters: Of each request.
         settings: All others, as in `Judge`: `claims`, `timeout`, `max_tokens`, `votes`,
-            `max_calls`, `max_total_tokens`, `rubric`.
+            `splits`, `max_calls`, `max_total_tokens`, `rubric`.
 
     Raises:
         MissingExtraError: If `openai` is not installed.

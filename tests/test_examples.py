@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,9 @@ SHOWN = {
     "guard_an_openai_client": "Take 500 mg twice a day. (2 attempts)",
     "guard_a_function": "Please ask your pharmacist. (0 of 1 claim supported",
     "evaluate_with_llama_index": "- not mentioned: Towels are free for members.",
+    "compare_with_ragas": "contradicted: The night train reaches Zagreb at 06:40.",
 }
+NEEDS = {"compare_with_ragas": "ragas"}
 
 
 def test_every_example_is_run() -> None:
@@ -27,9 +30,19 @@ def test_every_example_is_run() -> None:
     assert {path.stem for path in EXAMPLES.glob("*.py")} == set(SHOWN)
 
 
-@pytest.mark.parametrize("name", sorted(SHOWN))
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(
+            name, marks=[pytest.mark.peers, pytest.mark.timeout(300)] if name in NEEDS else []
+        )
+        for name in sorted(SHOWN)
+    ],
+)
 def test_example(name: str) -> None:
     """The example ends well and prints its point."""
+    if name in NEEDS and find_spec(NEEDS[name]) is None:
+        pytest.skip("pip install 'faithguard[peers]' brings what it compares with")
     done = subprocess.run(
         [sys.executable, EXAMPLES / f"{name}.py"], capture_output=True, text=True, check=False
     )

@@ -100,6 +100,7 @@ def verify_node(
     safe = Guarded[Any, Any](
         chain,
         policy=course_policy(domain, on_fail, repairs=True),
+        more_context=None,
         fallback=fallback,
         max_attempts=max_attempts,
         outbox=Outbox(sinks, on_report=on_report),

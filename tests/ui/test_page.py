@@ -50,7 +50,7 @@ def few(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     records = [
         faithful(started_at=NOW - timedelta(days=2), domain="medical", tags=("prompt-6",)),
         hostile(),
-        right_to_left(),
+        right_to_left(2_000),
         rewritten(),
         repaired(),
         mixed(),
@@ -629,15 +629,24 @@ def test_every_view_is_accessible_and_fits(
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_a_long_answer_from_right_to_left(few: Server, visit: Visit) -> None:
-    """20 kB of Arabic: from the right, and to the letter."""
-    page = visit(f"{few.url}#/answer/3")
-    answer = right_to_left().exchange.answer
+@pytest.mark.parametrize("width", [1280, 400])
+def test_a_long_answer_from_right_to_left(
+    serve: Serve, visit: Visit, shots: Shots, width: int
+) -> None:
+    """20 kB of Arabic: from the right, to the letter, and no wider than the screen."""
+    record = right_to_left()
+    assert len(record.exchange.answer) > 19_000
+    page = visit(f"{serve([record]).url}#/answer/1", viewport={"width": width, "height": 900})
 
-    assert "".join(page.locator(".answer .piece").all_text_contents()) == answer
+    shown = "".join(page.locator(".answer .piece").all_text_contents())
+    assert shown == record.exchange.answer
     box = page.locator(".answer .text").bounding_box()
     first = page.locator(".answer .piece").first.bounding_box()
     assert box is not None
     assert first is not None
     assert first["x"] + first["width"] > box["x"] + box["width"] - 60
-    expect(page.get_by_role("button", name=re.compile("Show all 3"))).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    shots(page, f"long-{width}")
+    expect(page.locator(".claims li:visible")).to_have_count(0)
+    page.get_by_role("button", name=re.compile("Show all 3")).click()
+    expect(page.locator(".claims li:visible")).to_have_count(len(record.report.claims))

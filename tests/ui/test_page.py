@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -495,6 +498,71 @@ def test_hostile_texts_are_shown_as_text(few: Server, visit: Visit, address: str
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+TRIES = """async (url) => {
+  const said = JSON.stringify({ number: 1, claim: 0, agree: true });
+  const options = [
+    {}, { mode: "no-cors" }, { method: "POST", mode: "no-cors", body: said },
+    { method: "POST", body: said, headers: { "content-type": "application/json" } },
+  ];
+  const found = [];
+  for (const path of ["", "main.js", "api/page", "api/label"]) {
+    for (const one of options) {
+      found.push(await fetch(url + path, one).then((got) => got.text(), () => ""));
+    }
+  }
+  for (const [tag, name, path] of [
+    ["script", "src", "main.js"], ["img", "src", "icon.svg"], ["iframe", "src", ""],
+    ["link", "href", "style.css"],
+  ]) {
+    const element = document.createElement(tag);
+    element[name] = url + path;
+    if (tag === "link") element.rel = "stylesheet";
+    const loaded = new Promise((done) => {
+      element.onload = () => done(tag === "iframe" ? "" : `${tag} loads`);
+      element.onerror = () => done("");
+    });
+    document.body.append(element);
+    found.push(await loaded);
+  }
+  return found;
+}"""
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Iterator[str]:
+    """The address of somebody else's page on this machine."""
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    (folder / "index.html").write_text("<!doctype html><title>elsewhere</title>", "utf-8")
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *args: object) -> None:
+            """Keep the terminal clean."""
+
+    handler = partial(Quiet, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/"
+        server.shutdown()
+
+
+def test_a_page_of_another_origin_gets_and_writes_nothing(
+    labelling: Server, browser: Any, elsewhere: str
+) -> None:
+    """Even if it knows the token: the browser says where it comes from."""
+    page = browser.new_page()  # not `visit`: the browser tells its console of each refusal
+    answered: set[int] = set()
+    page.on("response", lambda got: got.url.startswith(labelling.url) and answered.add(got.status))
+    page.goto(elsewhere)
+    found = page.evaluate(TRIES, labelling.url)
+    page.close()
+
+    assert set(found) == {""}
+    assert answered == {403}
+    with Store(labelling.store.path) as store:
+        assert store.labels(1) == ()
+
+
 # Figures
 
 
@@ -581,7 +649,11 @@ def test_two_tags_stand_side_by_side(serve: Serve, visit: Visit, shots: Shots) -
     shots(page, "compare")
     page.get_by_label("Also what stayed the same").check()
     expect(table.locator("tbody tr")).to_have_count(2)
-    page.get_by_role("group", name="B").get_by_label("Tag").select_option("")
+    tag = page.get_by_role("group", name="B").get_by_label("Tag")
+    tag.focus()
+    tag.select_option("")
+    expect(page.get_by_role("heading", name="Choose two sides")).to_be_visible()
+    expect(tag).to_be_focused()
     page.get_by_role("group", name="B").get_by_label("From").fill("2026-03-15T00:00")
     expect(page.locator(".outcome")).to_contain_text("1 question on both sides")
     table.get_by_role("link").first.click()

@@ -52,7 +52,7 @@ LAYERS: dict[str, int] = {
     "": 9,
     "train": 10,
     "cli": 11,
-    "ui": 11,
+    "ui": 10,
     "pytest_plugin": 11,
     "__main__": 12,
 }

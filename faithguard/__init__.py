@@ -5,7 +5,8 @@
 
 `check(answer, context)` says which claims of an answer its context supports. A framework's
 watcher (`faithguard_langchain.FaithfulnessCallback`) does so for every run of a chain, and its
-guard (`faithguard_langchain.guard`) holds back what does not pass.
+guard (`faithguard_langchain.guard`) holds back what does not pass. `guarded` does so for a plain
+function.
 """
 
 from importlib import import_module
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         UnfaithfulAnswerError,
         VerifierError,
     )
+    from faithguard.functions import guarded, saw
     from faithguard.guard import acheck, check
     from faithguard.policy import Policy
     from faithguard.scorer import Scorer
@@ -67,6 +69,8 @@ __all__ = [
     "__version__",
     "acheck",
     "check",
+    "guarded",
+    "saw",
 ]
 
 # Names are loaded when they are first used: a program that only may check an answer starts
@@ -82,6 +86,7 @@ _HOMES = {
         "UnfaithfulAnswerError",
         "VerifierError",
     ],
+    "functions": ["guarded", "saw"],
     "guard": ["acheck", "check"],
     "policy": ["Policy"],
     "scorer": ["Scorer"],

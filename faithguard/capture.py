@@ -101,7 +101,11 @@ class Trace:
     """What the first retriever was asked."""
     queries: list[str] = field(default_factory=list[str])
     """What retrievers were asked, by those who tell of each."""
+    root: str | None = None
+    """The run with which it began."""
     _found: list[_Fetched] = field(default_factory=list["_Fetched"])
+    _since: list[Passage] = field(default_factory=list[Passage])
+    """What was fetched after an attempt, beside what the chain fetches."""
     _handed_out: bool = False
     _prompts: dict[Message, int] = field(default_factory=dict[Message, int])
     """Each message, with how many texts had been told when it was first sent."""
@@ -118,6 +122,7 @@ class Trace:
 
     def started(self, run: str, parent: str | None, kind: RunKind) -> None:
         """Note a run of the tree."""
+        self.root = self.root or run
         self._parents[run] = parent
         if kind == "model":
             self.models += 1
@@ -162,6 +167,10 @@ class Trace:
         """Take what a memory brought of earlier turns, summaries of them included."""
         self._recalled |= dict.fromkeys(messages)
 
+    def found_since(self, passages: Iterable[Passage]) -> None:
+        """Take what was fetched for a further attempt, beside what the first one had."""
+        self._since += [replace(passage, hop=self.models) for passage in passages]
+
     def added(self, text: str) -> None:
         """Take what a guard itself put into a prompt: it names claims, and is no evidence."""
         self._told[text] = None
@@ -172,8 +181,13 @@ class Trace:
         return [*self._told, *self._passed]
 
     def quoted_in(self, text: str) -> bool:
-        """Say whether a text holds something that a model of this run wrote."""
-        return shares(text, self.told)
+        """Say whether a text holds something that a model of this run wrote.
+
+        What a model handed to a tool may be the user's own words, which anybody may quote.
+        """
+        own = list(_user_words(self.inputs))
+        passed = (t for t in self._passed if not any(holds(words, [t]) for words in own))
+        return shares(text, [*self._told, *passed])
 
     def writing(self, beside: Iterable[str] = ()) -> Writing:
         """Return what models of this run wrote, beside what retrievers brought.
@@ -184,7 +198,8 @@ class Trace:
         fetched = self.fetched_passages()
         if self._handed_out:
             fetched = (passage for passage in self._passages()[0] if passage.seen)
-        return Writing(self.told, [*beside, *(passage.text for passage in fetched)])
+        brought = (passage.text for passage in [*fetched, *self._since])
+        return Writing(self.told, [*beside, *brought])
 
     @property
     def fetched(self) -> bool:
@@ -206,6 +221,10 @@ class Trace:
     ) -> Exchange:
         """Return the exchange that these events make with an answer."""
         passages, source = self._passages()
+        if self._since:
+            sent = Said(m.text for m in self._prompts if m.role != "assistant")
+            passages += [piece for passage in self._since for piece in _split(passage, sent)]
+            source = "caller" if source == "none" else source
         return Exchange(
             id=id or new_id(),
             answer=answer,
@@ -241,11 +260,7 @@ class Trace:
         for fetched in self._found:
             if fetched.run in self._holds_model:
                 continue  # a tool in which a model ran returns that model's writing
-            asked = [
-                text
-                for text in self._asked.get(fetched.run, ())
-                if len(text) > _LONG_ASK or _STATED.search(text)
-            ]
+            asked = _statements(self._asked.get(fetched.run, ()))
             for passage in fetched.read():
                 text = passage.text
                 if asked:
@@ -271,7 +286,10 @@ class Trace:
                 message.role == "user" and templated and holds(message.text, own)
             ):
                 words = [*own, *written_out]
-                yield without(message.text, words, written=self._told_before(before))
+                written = self._told_before(before)
+                if message.role == "tool":  # it may give back what a model handed to the tool
+                    written += _statements(self._passed)
+                yield without(message.text, words, written=written)
 
     def _told_before(self, before: int) -> list[str]:
         """Return what models and guards had written by then.
@@ -279,6 +297,11 @@ class Trace:
         What was sent before a model wrote the same is where the model has it from.
         """
         return list(self._told)[:before]
+
+
+def _statements(asked: Iterable[str]) -> list[str]:
+    """Return those of a tool's arguments that may state something."""
+    return [text for text in asked if len(text) > _LONG_ASK or _STATED.search(text)]
 
 
 def _split(passage: Passage, prompts: Said) -> Iterator[Passage]:

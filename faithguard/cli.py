@@ -1,4 +1,4 @@
-"""The command line: check an answer, score a file of them, show what was recorded, train a model.
+"""The command line: check an answer, score files, compare two, show what was recorded, train.
 
 In: files and options. Out: a report on stdout, errors on stderr, and an exit code that a
 script can act on: 0 the answer passed, 1 it did not, 2 bad input or a failure.
@@ -16,7 +16,7 @@ from dataclasses import replace
 from functools import wraps
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO, ParamSpec, TextIO
+from typing import TYPE_CHECKING, Annotated, BinaryIO, ParamSpec, TextIO, cast
 
 import typer
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from faithguard.stats import PairBy
     from faithguard.types import Decision, Passage, Record, Report
 
 __all__ = ["app", "main"]
@@ -376,6 +377,57 @@ def _tell_bad(count: int, file: Path) -> None:
     _complain(f"{more} in {str(file)!r}, with the reasons")
 
 
+# gate
+
+
+@app.command()
+@_orderly
+def gate(
+    baseline: Annotated[
+        str, typer.Argument(metavar="BASELINE", help="Records of the earlier answers.")
+    ],
+    current: Annotated[
+        str, typer.Argument(metavar="CURRENT", help="Records of answers to the same questions.")
+    ],
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="What pairs them: id or question, if not what pairs more."
+        ),
+    ] = None,
+    confidence: Annotated[
+        float, typer.Option(metavar="SHARE", help="Of comparisons without a change that pass.")
+    ] = 0.95,
+    markdown: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Takes the same for the comment of a pull request."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
+) -> int:
+    """Say whether answers got less faithful by more than chance.
+
+    Both files hold records, as `faithguard score` and JSON lines sinks write them. Exit 0: they
+    did not; 1: they did; 2: the files cannot be compared, or what is missing could hide a drop.
+    """
+    from faithguard._render._comparison import comparison_markdown, comparison_page
+    from faithguard.files import read_records
+    from faithguard.stats import compare
+    from faithguard.types import to_json
+
+    if os.path.realpath(baseline) == os.path.realpath(current):
+        raise ConfigError(f"{baseline!r} is both files: a file is never worse than itself")
+    found = compare(
+        read_records(baseline),
+        read_records(current),
+        by=cast("PairBy | None", by),
+        confidence=confidence,
+    )
+    if markdown is not None:
+        _write(markdown, [comparison_markdown(found)])
+    _print(to_json(found) + "\n" if as_json else _page(comparison_page(found)))
+    return {"held": 0, "worse": _NOT_PASSED, "unknown": _FAILED}[found.verdict]
+
+
 # show, report, store
 
 _FROM = typer.Option(
@@ -451,10 +503,9 @@ def _write(file: str, parts: Iterable[str]) -> None:
     try:
         with open(file, "w", encoding="utf-8", errors="replace", opener=private) as stream:
             stream.writelines(parts)
-    except OSError as error:
-        raise ConfigError(
-            f"{file!r} cannot be written ({error.strerror}); name another file"
-        ) from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigError(f"{file!r} cannot be written ({reason}); name another file") from error
 
 
 _store = typer.Typer(help="Carry records out of a store, into one, or away.", no_args_is_help=True)

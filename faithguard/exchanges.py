@@ -33,10 +33,12 @@ from faithguard.types import Exchange, Passage
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-__all__ = ["CONTEXT", "read_exchange"]
+__all__ = ["CONTEXT", "QUESTION", "read_exchange"]
 
 _ANSWER = ("answer", "response", "actual_output")
-_QUESTION = ("question", "user_input", "input", "query")
+QUESTION = ("question", "user_input", "input", "query")
+"""Names of the question."""
+
 CONTEXT = (
     "context",
     "contexts",
@@ -83,7 +85,7 @@ def read_exchange(mapping: Mapping[str, Any], *, id: str | None = None) -> Excha
             **values,
             "id": _id(mapping) or id or new_id(),
             "answer": _answer(mapping),
-            "question": _text(*_found(mapping, _QUESTION)),
+            "question": _text(*_found(mapping, QUESTION)),
             "passages": passages,
             "domain": _text("domain", mapping.get("domain")),
             "tags": _tags(mapping.get("tags")),
@@ -117,7 +119,7 @@ def _answer(mapping: Mapping[str, Any]) -> str:
         if null:
             raise CaptureError(f"`{null[0]}` is null: there is no answer to check")
         raise CaptureError(
-            f"there is no answer: name it {_names(_ANSWER)} (the question {_names(_QUESTION)}, "
+            f"there is no answer: name it {_names(_ANSWER)} (the question {_names(QUESTION)}, "
             f"the context {_names(CONTEXT)})"
         )
     return _text(name, value) or ""

@@ -1,8 +1,8 @@
 """Doubles and contract suites, for our tests and for yours.
 
 In: nothing of a model, a network or a clock. Out: verifiers that say what a table says, time
-and ids that can be repeated, a chat server on loopback that speaks the OpenAI protocol and can
-be told to misbehave, a server of scripted judges that misbehave in all known ways, and the
+and ids that can be repeated, a server on loopback that speaks the OpenAI protocols and can be
+told to misbehave, a server of scripted judges that misbehave in all known ways, and the
 checks that every verifier and sink must pass.
 """
 
@@ -14,7 +14,7 @@ import itertools
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Literal, Self, cast
@@ -30,6 +30,7 @@ from faithguard._judges import (
     obeys,
     spoken,
 )
+from faithguard._protocols import Spoken, events, messages_in, whole
 from faithguard.policy import decide
 from faithguard.scorer import Scorer
 from faithguard.sinks import AnySink, Sink
@@ -240,18 +241,23 @@ class _Server(ThreadingHTTPServer):
 
 
 class ChatServer:
-    """An OpenAI-compatible chat server on loopback, streaming or not.
+    """An OpenAI-compatible server on loopback of chat completions and responses, streaming or not.
 
         with ChatServer(lambda messages: "It opens at 9:00.") as server:
             model = ChatOpenAI(base_url=server.url, api_key="none", model="any")
 
     Args:
-        reply: What to answer to messages (dicts with `role` and `content`): a text or a fault.
-        pause: Seconds between the words of a stream, and before a late answer.
+        reply: What to answer to messages (dicts with `role` and `content`; the items of a
+            response's input, after its instructions): a text, a fault with one, or a list of
+            dicts: the message of each choice, or the items of a response's output.
+        pause: Seconds between the pieces of a stream, and before a late answer.
     """
 
     def __init__(
-        self, reply: Callable[[list[dict[str, Any]]], str | tuple[Fault, str]], *, pause: float = 0
+        self,
+        reply: Callable[[list[dict[str, Any]]], Spoken | tuple[Fault, str]],
+        *,
+        pause: float = 0,
     ) -> None:
         self.requests: list[dict[str, Any]] = []
         """The bodies of all requests."""
@@ -264,8 +270,11 @@ class ChatServer:
                 size = int(self.headers.get("content-length") or 0)
                 body = json.loads(self.rfile.read(size))
                 outer.requests.append(body)
-                said = reply(body["messages"])
-                fault, text = (None, said) if isinstance(said, str) else said
+                said = reply(messages_in(body))
+                fault, text = cast(
+                    "tuple[Fault | None, Spoken]",
+                    said if isinstance(said, tuple) else (None, said),
+                )
                 outer._respond(self, body, fault, text, pause)
 
             def log_message(self, format: str, *args: object) -> None:
@@ -300,7 +309,7 @@ class ChatServer:
         handler: BaseHTTPRequestHandler,
         body: dict[str, Any],
         fault: Fault | None,
-        text: str,
+        text: Spoken,
         pause: float,
     ) -> None:
         if fault == "error":
@@ -318,70 +327,28 @@ class ChatServer:
             if body.get("stream"):
                 _stream(handler, body, said, cut=fault == "cut", pause=pause)
             else:
-                _send(handler, 200, _completion(body, said))
-
-
-def _completion(body: dict[str, Any], text: str) -> dict[str, Any]:
-    return {
-        "id": "chat-1",
-        "object": "chat.completion",
-        "created": 0,
-        "model": body.get("model", "any"),
-        "choices": [
-            {
-                "index": 0,
-                "finish_reason": "stop",
-                "message": {"role": "assistant", "content": text},
-            }
-        ],
-        "usage": _usage(body, text),
-    }
-
-
-def _usage(body: dict[str, Any], text: str) -> dict[str, int]:
-    asked = sum(len(str(message.get("content", "")).split()) for message in body["messages"])
-    wrote = len(text.split())
-    return {"prompt_tokens": asked, "completion_tokens": wrote, "total_tokens": asked + wrote}
-
-
-def _pieces(text: str) -> Iterator[str]:
-    """Yield a text in pieces as tokens come, whose sum is the text."""
-    for i in range(0, len(text), 7):
-        yield text[i : i + 7]
+                _send(handler, 200, whole(body, said))
 
 
 def _stream(
-    handler: BaseHTTPRequestHandler, body: dict[str, Any], text: str, *, cut: bool, pause: float
+    handler: BaseHTTPRequestHandler, body: dict[str, Any], said: Spoken, *, cut: bool, pause: float
 ) -> None:
     handler.send_response(200)
     handler.send_header("content-type", "text/event-stream")
     handler.send_header("connection", "close")
     handler.end_headers()
     handler.close_connection = True
-    pieces = list(_pieces(text))
+    sent = list(events(body, said))
     try:
-        for piece in pieces[: len(pieces) // 2] if cut else pieces:
-            _event(handler, body, {"role": "assistant", "content": piece}, None)
+        for name, data in sent[: len(sent) // 2] if cut else sent:
+            named = f"event: {name}\n" if name else ""
+            handler.wfile.write(f"{named}data: {json.dumps(data)}\n\n".encode())
+            handler.wfile.flush()
             time.sleep(pause)
-        if not cut:
-            _event(handler, body, {}, "stop")
+        if not cut and "messages" in body:
             handler.wfile.write(b"data: [DONE]\n\n")
     except (BrokenPipeError, ConnectionResetError):
         pass  # the client has left, as it may
-
-
-def _event(
-    handler: BaseHTTPRequestHandler, body: dict[str, Any], delta: object, end: str | None
-) -> None:
-    chunk = {
-        "id": "chat-1",
-        "object": "chat.completion.chunk",
-        "created": 0,
-        "model": body.get("model", "any"),
-        "choices": [{"index": 0, "delta": delta, "finish_reason": end}],
-    }
-    handler.wfile.write(f"data: {json.dumps(chunk)}\n\n".encode())
-    handler.wfile.flush()
 
 
 def _send(

@@ -13,13 +13,13 @@ import os
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, ParamSpec, cast
+from typing import Any, ParamSpec, TypeAlias, cast
 
 from faithguard._background import Background
 from faithguard.errors import ConfigError, describe
 from faithguard.policy import Policy, decide, resolve
 from faithguard.scorer import Scorer, chosen_scorer
-from faithguard.sinks import AnySink, LogSink, Sink, SqliteSink
+from faithguard.sinks import AnySink, Follower, LogSink, Placed, Sink, SqliteSink
 from faithguard.types import Attempt, Decision, Exchange, Record, Report
 from faithguard.verifiers.judge import Judge
 
@@ -31,6 +31,7 @@ _FILE = (
 )
 _SINKS = "pass a list of objects with a `write` method or of functions of a record"
 P = ParamSpec("P")
+_Write: TypeAlias = Callable[[Record], object]
 
 
 class Outbox:
@@ -58,27 +59,47 @@ class Outbox:
         if on_report is not None and not callable(on_report):
             kind = type(on_report).__name__
             raise ConfigError(f"`on_report` is of type {kind}: pass a function of a report")
+        everyone = cast("tuple[object, ...]", self._sinks)
+        self._placed = [sink for sink in everyone if isinstance(sink, Placed)]
+        self._followers = [sink for sink in everyone if isinstance(sink, Follower)]
         self._on_report = on_report
         self.queue = Background(capacity)
 
-    def tell(self, record: Record) -> None:
-        """Queue a record that is there already, and hand its report on; never raises."""
+    def tell(self, record: Record, run: str | None = None) -> None:
+        """Queue a record that is there already, and hand its report on; never raises.
+
+        Args:
+            record: What became of a call.
+            run: The call's run in the callbacks of its framework, if it is one.
+        """
         if self._sinks:  # else there is nobody to queue it for
-            self.submit(lambda: record)
+            self.submit(lambda: record, run)
         if self._on_report is not None:
             try:
                 self._on_report(record.report)
             except Exception as error:
                 log.warning("faithguard: %s in on_report", describe(error))
 
-    def submit(self, make: Callable[[], Record]) -> bool:
-        """Queue the making and the writing of a record; return whether there was room."""
-        return self.queue.submit(lambda: self._write(make()))
+    def follow(self, run: str) -> None:
+        """Tell the sinks that follow runs of one that goes on; never raises."""
+        for sink in self._followers:
+            try:
+                sink.follow(run)
+            except Exception as error:
+                log.warning("faithguard: %s in sink %s", describe(error), _name(sink))
 
-    def _write(self, record: Record) -> None:
+    def submit(self, make: Callable[[], Record], run: str | None = None) -> bool:
+        """Queue the making and the writing of a record; return whether there was room."""
+        places = [_here(sink, run) for sink in self._placed]
+        return self.queue.submit(lambda: self._write(make(), places))
+
+    def _write(self, record: Record, places: Sequence[_Write]) -> None:
+        placed = iter(places)
         for number, sink in enumerate(self._sinks):
             try:
-                if isinstance(sink, Sink):
+                if isinstance(sink, Placed):
+                    next(placed)(record)
+                elif isinstance(sink, Sink):
                     sink.write(record)
                 else:
                     sink(record)
@@ -109,6 +130,19 @@ def _usual() -> tuple[AnySink, ...]:
     return (LogSink(), SqliteSink()) if named else (LogSink(),)
 
 
+def _here(sink: Placed, run: str | None) -> _Write:
+    """Ask a sink for the place; nothing may raise on the host's path."""
+    try:
+        return sink.here(run)
+    except Exception as error:
+        log.warning("faithguard: %s in sink %s", describe(error), _name(sink))
+        return _nowhere
+
+
+def _nowhere(record: Record) -> None:
+    """Take a record whose place is not known."""
+
+
 def _checked(sinks: object) -> tuple[AnySink, ...]:
     """Refuse at once what would only fail, in the log, at each record."""
     kind = type(sinks).__name__
@@ -133,7 +167,7 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def _name(sink: AnySink) -> str:
+def _name(sink: AnySink | Placed | Follower) -> str:
     return getattr(sink, "__qualname__", None) or type(sink).__name__
 
 
@@ -184,9 +218,18 @@ class Watch:
         """Records that a sink could not take, each sink counted."""
         return self._outbox.lost
 
-    def submit(self, capture: Callable[[], Exchange]) -> None:
-        """Queue an exchange; `capture` is called in the watcher's thread."""
-        self._outbox.submit(lambda: self._record(capture()))
+    def follow(self, run: str) -> None:
+        """Tell the sinks that follow runs of one that goes on; never raises."""
+        self._outbox.follow(run)
+
+    def submit(self, capture: Callable[[], Exchange], run: str | None = None) -> None:
+        """Queue an exchange; `capture` is called in the watcher's thread.
+
+        Args:
+            capture: Returns the exchange.
+            run: Its run in the callbacks of its framework, if it is one.
+        """
+        self._outbox.submit(lambda: self._record(capture()), run)
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until all that was submitted is scored; return whether it was in time."""

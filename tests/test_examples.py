@@ -13,8 +13,11 @@ SHOWN = {
     "check_an_answer": "not_mentioned: Breakfast is served in every compartment.",
     "watch_a_chain": "not_mentioned: Towels are free for members.",
     "guard_a_chain": "Take 500 mg twice a day. (2 attempts)",
+    "guard_an_agent": "A day ticket costs 8 euros. (2 attempts)",
     "watch_an_engine": "not_mentioned: Towels are free for members.",
     "guard_a_chat_engine": "Take 500 mg twice a day. (2 attempts)",
+    "guard_an_openai_client": "Take 500 mg twice a day. (2 attempts)",
+    "guard_a_function": "Please ask your pharmacist. (0 of 1 claim supported",
     "evaluate_with_llama_index": "- not mentioned: Towels are free for members.",
 }
 

@@ -58,7 +58,12 @@ def test_the_wheel_holds_every_file_of_all_packages(wheel: zipfile.ZipFile) -> N
 
 def test_each_package_is_typed(wheel: zipfile.ZipFile) -> None:
     """Type checkers look for the marker in each."""
-    packages = ("faithguard", "faithguard_langchain", "faithguard_llama_index")
+    packages = (
+        "faithguard",
+        "faithguard_langchain",
+        "faithguard_llama_index",
+        "faithguard_openai",
+    )
 
     assert {f"{package}/py.typed" for package in packages} <= set(wheel.namelist())
 
@@ -112,7 +117,7 @@ def test_the_entry_points_can_be_loaded(wheel: zipfile.ZipFile) -> None:
     names = set(wheel.namelist())
 
     assert "faithguard = faithguard.cli:main" in points
-    for module in re.findall(r"= ([\w.]+):\w+", points):
+    for module in re.findall(r"= ([\w.]+)", points):
         path = module.replace(".", "/")
         assert {f"{path}.py", f"{path}/__init__.py"} & names, module
 

@@ -228,6 +228,59 @@ def test_a_chat_server_misbehaves_as_told(fault: Any, status: int, holds: str) -
     assert holds in body
 
 
+def test_a_chat_server_says_each_choice_and_calls_tools() -> None:
+    """Whole messages, in one piece and in pieces that add up; and usage where it is asked for."""
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    said = [{"content": "The pier is closed."}, {"tool_calls": [call]}]
+    with ChatServer(lambda messages: said) as server:
+        whole = json.loads(post(server, "x")[2])
+        _, _, body = post(server, "x", stream=True, stream_options={"include_usage": True})
+    *chunks, _ = [line.removeprefix("data: ") for line in body.splitlines() if line]
+    *parts, last = [json.loads(chunk) for chunk in chunks]
+    choices = [part["choices"][0] for part in parts]
+
+    assert [c["message"]["content"] for c in whole["choices"]] == ["The pier is closed.", None]
+    assert whole["choices"][1]["message"]["tool_calls"] == [call]
+    assert [c["finish_reason"] for c in whole["choices"]] == ["stop", "tool_calls"]
+    texts = [c["delta"].get("content") or "" for c in choices if c["index"] == 0]
+    assert "".join(texts) == "The pier is closed."
+    calls = [c["delta"]["tool_calls"] for c in choices if "tool_calls" in c["delta"]]
+    assert calls == [[{"index": 0, **call}]]
+    assert [c["delta"]["role"] for c in choices if "role" in c["delta"]] == ["assistant"] * 2
+    assert last["choices"] == []
+    assert last["usage"] == whole["usage"]
+
+
+def respond(server: ChatServer, **body: Any) -> str:
+    """Return the body of one reply of the responses API."""
+    request = urllib.request.Request(  # noqa: S310 - loopback
+        f"{server.url}/responses", json.dumps({"model": "any", **body}).encode()
+    )
+    with urllib.request.urlopen(request, timeout=10) as response:  # noqa: S310 - loopback
+        return str(response.read().decode())
+
+
+def test_a_chat_server_answers_by_the_responses_api() -> None:
+    """In one piece and in numbered events; instructions and input come as messages."""
+
+    def reply(messages: list[dict[str, Any]]) -> Any:
+        return [{"content": f"{messages[0]['content']} {messages[-1]['content']}"}]
+
+    with ChatServer(reply) as server:
+        whole = json.loads(respond(server, instructions="Answer.", input="When?"))
+        body = respond(server, instructions="Answer.", input="When?", stream=True)
+    names = [line.removeprefix("event: ") for line in body.splitlines() if "event: " in line]
+    events = [json.loads(line[6:]) for line in body.splitlines() if line.startswith("data: ")]
+
+    assert whole["output"][0]["content"][0]["text"] == "Answer. When?"
+    assert [event["type"] for event in events] == names
+    assert [event["sequence_number"] for event in events] == list(range(len(events)))
+    deltas = [e["delta"] for e in events if e["type"] == "response.output_text.delta"]
+    assert "".join(deltas) == "Answer. When?"
+    assert events[-1]["type"] == "response.completed"
+    assert events[-1]["response"]["output"] == whole["output"]
+
+
 def test_a_stream_that_is_cut_has_no_end() -> None:
     """Half of the pieces, neither a stop nor [DONE]."""
     with ChatServer(lambda messages: ("cut", "one two three four five six")) as server:

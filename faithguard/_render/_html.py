@@ -51,11 +51,6 @@ def record_html(record: Record) -> str:
         parts.append(
             _fold(f"attempt {number}: {attempt.outcome}, {attempt.counts}", _body(attempt))
         )
-    for before, after in sheet.repairs:
-        parts.append(
-            f'<div>repaired: <del dir="auto">{escape(before)}</del> '
-            f'<ins dir="auto">{escape(after)}</ins></div>'
-        )
     parts += [_fold(passage.title, _passage(passage)) for passage in sheet.passages]
     if sheet.left_out:
         parts.append(f"<div><b>{escape(sheet.left_out)}</b></div>")
@@ -86,6 +81,11 @@ def _body(sheet: Sheet) -> str:
         parts.append(_table(sheet))
     if sheet.left_out:
         parts.append(f"<div><b>{escape(sheet.left_out)}</b></div>")
+    if sheet.changes:
+        parts.append("<div><b>changed by the guard</b></div>")
+    for change in sheet.changes:
+        cited = "".join(_cited(quote, place) for quote, place in change.evidence)
+        parts.append(f"<div><bdi>{escape(change.words)}</bdi>{cited}</div>")
     parts.append(f'<div style="{_MUTED}">{escape(sheet.made_by)}</div>')
     return "".join(parts)
 

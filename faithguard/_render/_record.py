@@ -18,7 +18,6 @@ __all__ = ["RecordSheet", "Shown", "record_sheet"]
 # Characters shown of one text.
 _QUESTION = 600
 _PASSAGE = 4_000
-_REPAIR = 600
 _WORD = 80
 
 _PASSAGES = 50
@@ -45,11 +44,9 @@ class RecordSheet:
     about: tuple[str, ...]
     """Id, time, domain, what was done, tags, times and cost."""
     report: Sheet
-    """Of the last attempt, with the decision."""
+    """Of the last attempt, with the decision and what was changed."""
     earlier: tuple[Sheet, ...]
     """Of the attempts before it."""
-    repairs: tuple[tuple[str, str], ...]
-    """Words before and after."""
     passages: tuple[Shown, ...]
     left_out: str
     """How many passages are not shown, in words."""
@@ -61,14 +58,11 @@ def record_sheet(record: Record) -> RecordSheet:
     return RecordSheet(
         question=line(record.exchange.question or "", _QUESTION),
         about=tuple(_about(record)),
-        report=sheet_of(record.report, record.decision),
+        report=sheet_of(record.report, record.decision, record.repairs),
         earlier=tuple(
             # by what policy it was graded is not known
             replace(sheet_of(attempt.report), level="", notes=())
             for attempt in record.attempts[:-1][:_ATTEMPTS]
-        ),
-        repairs=tuple(
-            (line(repair.before, _REPAIR), line(repair.after, _REPAIR)) for repair in record.repairs
         ),
         passages=tuple(
             _shown(number, passage, record) for number, passage in enumerate(passages[:_PASSAGES])

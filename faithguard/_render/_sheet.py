@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -12,12 +12,23 @@ from typing import TYPE_CHECKING
 from faithguard.errors import ConfigError
 
 if TYPE_CHECKING:
-    from faithguard.types import Cause, Claim, Decision, Evidence, Exchange, Label, Outcome, Report
+    from faithguard.types import (
+        Cause,
+        Claim,
+        Decision,
+        Evidence,
+        Exchange,
+        Label,
+        Outcome,
+        Repair,
+        Report,
+    )
 
 __all__ = [
     "CAUSES",
     "LOOKS",
     "OUTCOMES",
+    "Change",
     "Look",
     "Piece",
     "Row",
@@ -26,6 +37,7 @@ __all__ = [
     "line",
     "sheet_of",
     "visible",
+    "where",
 ]
 
 # Characters shown of one text.
@@ -40,6 +52,7 @@ _SLACK = 40  # a cut that saves less than its own notice is none
 _CLAIMS = 500
 _EVIDENCE = 3
 _FAILURES = 5
+_CHANGES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +163,15 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """What a guard changed in the answer before it was delivered."""
+
+    words: str
+    evidence: tuple[tuple[str, str], ...]
+    """A quote, and where it stands."""
+
+
+@dataclass(frozen=True, slots=True)
 class Sheet:
     """A report in the words that a person reads; every text is safe and of bounded length."""
 
@@ -169,9 +191,12 @@ class Sheet:
     made_by: str
     verdict: str
     """The words of a decision that was handed in."""
+    changes: tuple[Change, ...]
 
 
-def sheet_of(report: Report, given: Decision | None = None) -> Sheet:
+def sheet_of(
+    report: Report, given: Decision | None = None, repairs: Sequence[Repair] = ()
+) -> Sheet:
     decision, trouble = _decision(report) if given is None else (given, "")
     level = None if decision is None else decision.level
     claims = _shown(report)
@@ -190,6 +215,7 @@ def sheet_of(report: Report, given: Decision | None = None) -> Sheet:
         left_out=f"… {hidden:,} more claims" if hidden else "",
         made_by=_made_by(report),
         verdict="" if given is None else _verdict(given),
+        changes=tuple(_changes(repairs, report.exchange)),
     )
 
 
@@ -199,6 +225,17 @@ def _rest(report: Report, shown: int) -> str:
     if not answer:
         return "(the answer was not kept)" if report.claims else "(empty answer)"
     return f"… {len(answer) - shown:,} more characters" if shown < len(answer) else ""
+
+
+def _changes(repairs: Sequence[Repair], exchange: Exchange) -> Iterator[Change]:
+    for repair in repairs[:_CHANGES]:
+        before, after = line(repair.before, _CLAIM), line(repair.after, _CLAIM)
+        words = f"“{before}” became “{after}”" if after else f"“{before}” was left out"
+        if not before:
+            words = f"“{after}” was put in"
+        yield Change(words, _cited(repair.evidence, exchange))
+    if len(repairs) > _CHANGES:
+        yield Change(f"… {len(repairs) - _CHANGES:,} more changes", ())
 
 
 def _decision(report: Report) -> tuple[Decision | None, str]:
@@ -294,11 +331,6 @@ def _pieces(answer: str, claims: list[tuple[int, Claim]]) -> Iterator[Piece]:
 
 def _row(number: int, claim: Claim, exchange: Exchange) -> Row:
     kind = "" if claim.kind == "fact" else f" ({claim.kind})"
-    evidence = [
-        (line(piece.quote, _QUOTE), _where(piece, exchange)) for piece in claim.evidence[:_EVIDENCE]
-    ]
-    if len(claim.evidence) > _EVIDENCE:
-        evidence.append(("", f"… {len(claim.evidence) - _EVIDENCE:,} more"))
     return Row(
         number=number,
         label=claim.label,
@@ -306,11 +338,19 @@ def _row(number: int, claim: Claim, exchange: Exchange) -> Row:
         claim=line(claim.text, _CLAIM),
         reason=line(claim.reason, _REASON),
         cause="" if claim.cause is None else f"cause: {CAUSES[claim.cause]}",
-        evidence=tuple(evidence),
+        evidence=_cited(claim.evidence, exchange),
     )
 
 
-def _where(evidence: Evidence, exchange: Exchange) -> str:
+def _cited(found: Sequence[Evidence], exchange: Exchange) -> tuple[tuple[str, str], ...]:
+    evidence = [(line(piece.quote, _QUOTE), where(piece, exchange)) for piece in found[:_EVIDENCE]]
+    if len(found) > _EVIDENCE:
+        evidence.append(("", f"… {len(found) - _EVIDENCE:,} more"))
+    return tuple(evidence)
+
+
+def where(evidence: Evidence, exchange: Exchange) -> str:
+    """Return in words where a quote stands."""
     place = f"passage {evidence.passage + 1}"
     if not 0 <= evidence.passage < len(exchange.passages):
         return f"{place}, which is not in the context"

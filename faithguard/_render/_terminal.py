@@ -117,6 +117,7 @@ class _Page:
             yield from (self._table if wide else self._list)(fit, signs, options.max_width)
         if sheet.left_out:
             yield Text(fit(sheet.left_out), style="bold")
+        yield from self._changes(fit)
         yield Text(fit(sheet.made_by), style="dim", overflow="fold")
         if sheet.verdict:
             yield Text()
@@ -143,6 +144,17 @@ class _Page:
                 text.append(f"[{signs[label]}{number}] ", style=LOOKS[label].style)
             text.append(fit(piece.text), style=LOOKS[piece.label].style if piece.label else "")
         return text.append(fit(self.sheet.rest), style="bold")
+
+    def _changes(self, fit: Callable[[str], str]) -> Iterator[RenderableType]:
+        from rich.text import Text
+
+        if not self.sheet.changes:
+            return
+        yield Text("changed by the guard", style="bold")
+        for change in self.sheet.changes:
+            cited = [_cited(quote, place, fit) for quote, place in change.evidence]
+            yield Text(" ").join([Text(fit(change.words), overflow="fold"), *cited])
+        yield Text()
 
     def _table(
         self, fit: Callable[[str], str], signs: dict[Label, str], width: int
@@ -232,8 +244,6 @@ class _RecordPage:
                 "earlier attempts",
                 [f"{n}. {a.outcome}, {a.counts}" for n, a in enumerate(sheet.earlier, start=1)],
             )
-        if sheet.repairs:
-            yield "repairs", [f"“{before}” -> “{after}”" for before, after in sheet.repairs]
         if self.opinions:
             yield (
                 "what a person says of the verdicts",

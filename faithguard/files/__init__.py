@@ -28,11 +28,12 @@ from typing import BinaryIO, Protocol
 
 from faithguard.files._lines import StrPath, opened
 from faithguard.files._output import Output, rejects_path
+from faithguard.files._records import read_records
 from faithguard.files._work import Work
 from faithguard.files._workers import Workers
 from faithguard.stats import Summary
 
-__all__ = ["Watch", "rejects_path", "score_file"]
+__all__ = ["Watch", "read_records", "rejects_path", "score_file"]
 
 
 class Watch(Protocol):

@@ -12,19 +12,36 @@ from functools import cache
 from typing import Any, Protocol, cast
 
 from langchain_core.callbacks import BaseCallbackManager
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.runnables import Runnable, RunnableConfig
+from pydantic import BaseModel
 
-from faithguard import CaptureError, Exchange, Policy, Record, Report, UnfaithfulAnswerError
+from faithguard import (
+    CaptureError,
+    ConfigError,
+    Exchange,
+    Passage,
+    Policy,
+    Record,
+    UnfaithfulAnswerError,
+)
 from faithguard.capture import Trace
-from faithguard.guard import Course, Reported, Step, note_of, withheld, wrong_in
+from faithguard.guard import (
+    Course,
+    Reported,
+    Step,
+    note_of,
+    with_passages,
+    withheld,
+    wrong_in,
+)
 from faithguard.replay import Replay
 from faithguard_langchain._again import Remembers
 from faithguard_langchain._isolation import GuardCapture, detached
 from faithguard_langchain._outputs import Output
 from faithguard_langchain._values import CONTEXT_KEYS, context_of, plain_input
 
-__all__ = ["Call", "Keys"]
+__all__ = ["Call", "Keys", "check_fallback", "is_marked", "marked"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -52,7 +69,24 @@ class _Settings(Protocol):
     def remembers(self) -> bool: ...
     @property
     def reporting(self) -> bool: ...
-    def tell(self, record: Record) -> None: ...
+    def tell(self, record: Record, run: str | None = None) -> None: ...
+
+
+def check_fallback(given: object, policy: Policy) -> None:
+    """Raise if a fallback is none, or would never be used.
+
+    Raises:
+        ConfigError: It names the remedy.
+    """
+    if given is None:
+        return
+    if not isinstance(given, str | Runnable):
+        raise ConfigError(f"`fallback` is of type {type(given).__name__}: pass a str or a Runnable")
+    if policy.on_fail == "flag":
+        raise ConfigError(
+            "`fallback` would never be used: on_fail='flag' delivers every answer; leave it out, "
+            "or use on_fail='block'"
+        )
 
 
 class Call:
@@ -67,11 +101,13 @@ class Call:
     ) -> None:
         self._guarded = guarded
         self._keys = guarded.keys
-        self._given = input
+        self._given = self._known = input
         self._trace = Trace(inputs=plain_input(input))
         self._replay = Replay() if guarded.remembers else None
-        self._course = Course(guarded.policy, max_attempts=guarded.max_attempts)
-        self._answer = ""
+        self.course = Course(guarded.policy, max_attempts=guarded.max_attempts)
+        self.answer = ""
+        self.mends: str | None = None
+        """The part of what was verified that a mended answer can stand in the place of."""
         self.input = self._with_feedback("")
         self._child = child
         self._config = config
@@ -84,15 +120,19 @@ class Call:
         """Return the config of a run that is isolated, and not captured: the fallback's."""
         return detached(self._child, self._config)
 
-    def exchange(self, output: Any) -> Exchange:
-        """Return what to verify: every text of the output that a model wrote.
+    def exchange(self, output: Any) -> Exchange | None:
+        """Return what to verify: every text of the output that a model wrote; None if nothing.
 
         Raises:
             CaptureError: If there is no answer to be found; it is never delivered unverified.
         """
         if self._keys.context is not None or not self._trace.fetched:
             self._trace.retrieved("", context_of(output, self._keys.context))
-        texts = self._view(output).texts()
+        return self._exchange(output)
+
+    def _exchange(self, output: Any) -> Exchange:
+        view = self._view(output)
+        texts = view.texts()
         if texts is None:
             key = self._keys.answer
             where = "the usual places" if key is None else f"`answer_key` {key!r}"
@@ -100,7 +140,8 @@ class Call:
                 f"no answer in {where} of the chain's output, a {type(output).__name__}: name its "
                 "key with answer_key=..., or end the chain in a string, a message or a dict"
             )
-        self._answer = texts[0]
+        self.answer = texts[0]
+        self.mends = texts[0] if view.keeps_form() else ""
         return self._trace.exchange("\n\n".join(texts), question=self._question())
 
     def _view(self, output: Any) -> Output:
@@ -109,22 +150,26 @@ class Call:
         return Output(
             output,
             key=self._keys.answer,
-            given=self._given,
+            given=self._known,
             fetched=frozenset(passage.text for passage in trace.fetched_passages()),
             quotes=trace.quoted_in if trace.models else bool,
             parts=(lambda text: writing().parts(text)) if trace.models else None,
             context_keys=(*CONTEXT_KEYS, self._keys.context or ""),
         )
 
-    def settle(self, report: Report) -> Step:
-        """Take the report of an attempt; prepare the next one if there is to be one."""
-        step = self._course.settle(report)
-        if step.feedback is not None:
-            self._trace.added(step.feedback)
-            self.input = self._with_feedback(step.feedback)
-            if self._replay is not None:
-                self._replay.ask_again(self._answer, wrong_in(report), step.feedback)
-        return step
+    def again(self, feedback: str, passages: tuple[Passage, ...]) -> None:
+        """Prepare the next attempt.
+
+        Args:
+            feedback: What to tell the model.
+            passages: What was found since for the claims that failed.
+        """
+        self._trace.added(feedback)
+        self._trace.found_since(passages)
+        told = with_passages(feedback, passages)
+        self.input = self._with_feedback(told)
+        if self._replay is not None:
+            self._replay.ask_again(self.answer, wrong_in(self.course.report), told)
 
     def close(self, step: Step, output: Any) -> Any:
         """Return what the caller gets.
@@ -132,18 +177,27 @@ class Call:
         Raises:
             UnfaithfulAnswerError: If the answer is held back and there is no fallback.
         """
-        record = self._course.record()
-        self._guarded.tell(record)
+        record = self.course.record()
+        above = self._child.parent_run_id
+        self._guarded.tell(record, None if above is None else str(above))
         fallback = self._guarded.fallback
         if step.action == "block":
             if fallback is None:
                 raise UnfaithfulAnswerError(record.decision, record.report, record)
             if isinstance(fallback, str):
-                output = self._view(output).with_answer(fallback)
+                output = self._replaced(output, fallback)
+        elif step.answer is not None:
+            output = self._replaced(output, step.answer)
         # a fallback that is guarded itself says of its own answer what is true of it
-        if step.action != "block" or not _is_marked(output):
-            output = _marked(output, record)
+        if step.action != "block" or not is_marked(output):
+            output = self._marked(output, record)
         return Reported(output, record) if self._guarded.reporting else output
+
+    def _replaced(self, output: Any, text: str) -> Any:
+        return self._view(output).with_answer(text)
+
+    def _marked(self, output: Any, record: Record) -> Any:
+        return marked(output, record)
 
     def fault(self, error: BaseException) -> CaptureError | None:
         """Return what to raise instead of an error that carries what a model wrote.
@@ -160,7 +214,7 @@ class Call:
         return withheld(error, self._trace)
 
     def _question(self) -> str | None:
-        key, given = self._keys.question, self._given
+        key, given = self._keys.question, self._known
         if key is None:
             return None
         if not isinstance(given, Mapping) or key not in given:
@@ -171,6 +225,10 @@ class Call:
         key, given = self._keys.feedback, self._given
         if key is None:
             return given
+        if isinstance(given, BaseModel):
+            return given.model_copy(update={key: text})
+        if dataclasses.is_dataclass(given) and not isinstance(given, type):
+            return dataclasses.replace(given, **{key: text})
         if not isinstance(given, Mapping):
             raise CaptureError(
                 f"`feedback_key` is {key!r}, but the input is of type "
@@ -179,13 +237,18 @@ class Call:
         return {**cast(Mapping[str, Any], given), key: text}
 
 
-def _is_marked(output: Any) -> bool:
-    return isinstance(output, AIMessage) and "faithguard" in output.response_metadata
+_ENDS = AIMessage | ToolMessage
+"""What may end a turn: a tool's message does after a structured response."""
 
 
-def _marked(output: Any, record: Record) -> Any:
+def is_marked(output: Any) -> bool:
+    """Say whether a message carries the decision of a guard."""
+    return isinstance(output, _ENDS) and "faithguard" in output.response_metadata
+
+
+def marked(output: Any, record: Record) -> Any:
     """Put the decision where the holder of a message finds it; no text of the answer."""
-    if not isinstance(output, AIMessage):
+    if not isinstance(output, _ENDS):
         return output
     metadata = {**output.response_metadata, "faithguard": note_of(record)}
     return output.model_copy(update={"response_metadata": metadata})

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 from faithguard import ConfigError, Judge, Policy, Report, Scorer
-from faithguard.capture import Assembler, Trace
+from faithguard.capture import Assembler, RunKind, Trace
 from faithguard.sinks import AnySink
 from faithguard.watch import Watch
 from faithguard_langchain._capture import Capture
@@ -88,6 +89,12 @@ class FaithfulnessCallback(Capture):
         """Wait until every answer so far is reported; return whether it was in time (seconds)."""
         return self._watch.wait(timeout)
 
+    def _start(self, run: UUID, parent: UUID | None, kind: RunKind, inputs: Any, kw: Any) -> Trace:
+        trace = super()._start(run, parent, kind, inputs, kw)
+        if trace.root is not None:
+            self._watch.follow(trace.root)
+        return trace
+
     def _ended(self, trace: Trace, outputs: Any) -> None:
         answer = answer_of(outputs, self._answer_key)
         if answer is None:
@@ -98,4 +105,4 @@ class FaithfulnessCallback(Capture):
         if not trace.fetched:
             # documents that were fetched without a retriever run, but are handed out
             trace.retrieved("", context_of(outputs, None))
-        self._watch.submit(lambda: trace.exchange(text))
+        self._watch.submit(lambda: trace.exchange(text), trace.root)

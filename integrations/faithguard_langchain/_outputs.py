@@ -29,7 +29,7 @@ from faithguard_langchain._values import (
     texts_in,
 )
 
-__all__ = ["Output"]
+__all__ = ["Output", "spoken"]
 
 
 class Output:
@@ -75,6 +75,16 @@ class Output:
         found = [answer, *self._written(self.value)]
         return list(dict.fromkeys(text for text in found if text.strip())) or [answer]
 
+    def keeps_form(self) -> bool:
+        """Say whether `with_answer` returns an output of the same form: an object has none."""
+        return self._keeps_form(self.value, self._key)
+
+    def _keeps_form(self, value: Any, key: str | None) -> bool:
+        if isinstance(value, Mapping):
+            mapping = cast(Mapping[str, Any], value)
+            return self._keeps_form(mapping[_place(mapping, key)], None)
+        return isinstance(value, str | BaseMessage | list)
+
     def with_answer(self, text: str) -> Any:
         """Return an output of the same form that holds `text` and nothing of a model's."""
         return self._replaced(self.value, text, self._key, self._given)
@@ -90,7 +100,7 @@ class Output:
                 yield from self._parts(value)
         elif isinstance(value, BaseMessage):
             if not self._was_given(value):
-                yield from _spoken(value)
+                yield from spoken(value)
         elif isinstance(value, Document):
             if not self._unobserved:
                 for text in (value.page_content, *texts_in(value.metadata)):
@@ -115,7 +125,7 @@ class Output:
                 if place == len(items) - 1 and text_of(item) not in self._fetched:
                     yield text_of(item)
             elif isinstance(item, AIMessage) and not self._was_given(item):
-                yield from _spoken(item, answered)
+                yield from spoken(item, answered)
             else:
                 yield from self._written(item, depth - 1)
 
@@ -133,8 +143,7 @@ class Output:
         if isinstance(value, Mapping):
             mapping = cast(Mapping[str, Any], value)
             inputs = fields_of(given) or {}
-            names = (key,) if key is not None else ANSWER_KEYS
-            place = next(name for name in names if answer_of(mapping.get(name)) is not None)
+            place = _place(mapping, key)
             kept = {
                 name: item
                 for name, item in mapping.items()
@@ -142,7 +151,12 @@ class Output:
                 and self._stays(item)
                 and (self._unobserved or not self._parts(str(name)))
             }
-            return {**kept, place: self._replaced(mapping[place], text, None, inputs.get(place))}
+            # a graph's state often holds the answer twice; who streams messages must see it, too
+            said = "messages" in mapping and answer_of(mapping["messages"]) is not None
+            places = dict.fromkeys([place, "messages"] if said else [place])
+            return kept | {
+                name: self._replaced(mapping[name], text, None, inputs.get(name)) for name in places
+            }
         return text
 
     def _stays(self, value: Any) -> bool:
@@ -174,6 +188,12 @@ class Output:
         )
 
 
+def _place(mapping: Mapping[str, Any], key: str | None) -> str:
+    """Return the name under which the answer stands."""
+    names = (key,) if key is not None else ANSWER_KEYS
+    return next(name for name in names if answer_of(mapping.get(name)) is not None)
+
+
 def _whole(text: str) -> list[str]:
     return [text] if text else []
 
@@ -187,7 +207,7 @@ def _same(message: BaseMessage, other: Any) -> bool:
     )
 
 
-def _spoken(message: BaseMessage, answered: Container[object] = ()) -> Iterator[str]:
+def spoken(message: BaseMessage, answered: Container[object] = ()) -> Iterator[str]:
     """Yield a message's text, and whatever else in it says something that nothing has answered."""
     yield text_of(message)
     if isinstance(message, AIMessage):

@@ -3,9 +3,9 @@
     python -m tests.bench.speed [SECTION ...]
 
 In: texts made from word lists; no folder, no network. Out: markdown tables, one for each of
-`imports`, `watcher`, `engine`, `guard`, `check`, `sizes`, `memory`, `state` and `engine_state`;
-those of an engine are of LlamaIndex. Nothing is asserted: a figure of a busy machine says little,
-so the load is printed first.
+`imports`, `watcher`, `telemetry`, `engine`, `guard`, `check`, `sizes`, `memory`, `state` and
+`engine_state`; those of an engine are of LlamaIndex. Nothing is asserted: a figure of a busy
+machine says little, so the load is printed first.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from faithguard_langchain import FaithfulnessCallback, guard
 from tests.bench import _texts
 from tests.bench._chain import Model, rag_chain
 from tests.bench._common import quantile, table
+from tests.sinks.collector import Collector
 
 QUESTION = "What does the harbour need?"
 HEAVY = (
@@ -51,7 +52,18 @@ def main(argv: Sequence[str]) -> None:
     logging.getLogger("faithguard").setLevel(logging.ERROR)
     load = ", ".join(f"{value:.2f}" for value in os.getloadavg())
     print(f"Python {platform.python_version()}, {os.cpu_count()} CPUs, load {load}\n")
-    sections = (imports, watcher, engine, guarded, checks, sizes, memory, state, engine_state)
+    sections = (
+        imports,
+        watcher,
+        telemetry,
+        engine,
+        guarded,
+        checks,
+        sizes,
+        memory,
+        state,
+        engine_state,
+    )
     for section in sections:
         name = {"guarded": "guard", "checks": "check"}.get(section.__name__, section.__name__)
         if not argv or name in argv:
@@ -180,11 +192,16 @@ def watcher() -> None:
 
 
 def watched(
-    chain: Runnable[str, str], *, wait: bool, runs: int = RUNS, sinks: Sequence[AnySink] = ()
+    chain: Runnable[str, str],
+    *,
+    wait: bool,
+    runs: int = RUNS,
+    sinks: Sequence[AnySink] = (),
+    beside: Sequence[Any] = (),
 ) -> tuple[dict[str, list[float]], list[float]]:
     """Return the seconds of each event, and of each run, of a watched chain."""
     handler = Timed(sinks=sinks, scorer=Scorer(cache=None))
-    config: RunnableConfig = {"callbacks": [handler]}
+    config: RunnableConfig = {"callbacks": [*beside, handler]}
     chain.invoke(QUESTION, config)
     handler.wait(10)
     handler.seconds.clear()
@@ -202,6 +219,42 @@ def event_cells(seconds: Sequence[float]) -> list[str]:
     """Return median, 99th percentile and maximum in microseconds."""
     values = (statistics.median(seconds), quantile(seconds, 0.99), max(seconds))
     return [f"{1e6 * value:.0f}" for value in values]
+
+
+def telemetry() -> None:
+    """Print what the sinks of tracing systems add to each event, with servers on loopback."""
+    try:
+        from langfuse import Langfuse
+        from langfuse.langchain import CallbackHandler
+        from langsmith import Client
+        from opentelemetry.sdk._logs import LoggerProvider
+        from opentelemetry.sdk.trace import TracerProvider
+    except ImportError:
+        print("## Telemetry: not measured; pip install 'faithguard[langfuse,langsmith]'\n")
+        return
+    from faithguard.sinks import LangfuseSink, LangSmithSink, OtelSink
+
+    context = _texts.passages(1, 5)
+    chain = rag_chain(_texts.answer(2, context), context)
+    with Collector() as collector:
+        settings: dict[str, Any] = {"public_key": "bench", "secret_key": "bench"}
+        langfuse = Langfuse(**settings, base_url=collector.url, tracer_provider=TracerProvider())
+        handler = CallbackHandler(public_key="bench")
+        langsmith = Client(api_url=collector.url, api_key="none", auto_batch_tracing=False)
+        sinks = {
+            "OtelSink": [OtelSink(logger_provider=LoggerProvider())],
+            "LangfuseSink": [LangfuseSink(langfuse, handler=handler)],
+            "LangSmithSink": [LangSmithSink(langsmith)],  # its server has no project: all fails
+        }
+        sinks["all three"] = [sink for some in sinks.values() for sink in some]
+        rows = []
+        for name, some in {"none": [], **sinks}.items():
+            events, _ = watched(chain, wait=True, sinks=some, beside=[handler])
+            every = [seconds for values in events.values() for seconds in values]
+            rows.append((name, *event_cells(every), *event_cells(events["on_chain_end"])))
+        langfuse.shutdown()
+    print("## Telemetry: microseconds on the chain's own path (budget: under 1000 an event)\n")
+    table(("sink", "median", "p99", "max", "at the end: median", "p99", "max"), rows)
 
 
 # -- the watcher of LlamaIndex ----------------------------------------------------------------

@@ -298,6 +298,7 @@ class Placing:
     head: str = RULES
     """The first message, or the instructions of a response."""
     question: str = QUESTION
+    next_question: str = NEXT_QUESTION
     given: bool = False
     """Whether the caller hands the passages to the guard."""
     called: bool = False
@@ -312,7 +313,12 @@ class Placing:
 
 GIVEN = Placing(name="given", given=True)
 IN_SYSTEM = Placing(name="documents in system", head=f"{RULES}\n{DOCUMENTS}")
-IN_USER = Placing(name="context in user", question=f"{CONTEXT}\n\n{QUESTION}")
+IN_USER = Placing(
+    name="context in user",
+    question=f"{CONTEXT}\n\n{QUESTION}",
+    # a turn that failed has left no message, and no context, behind
+    next_question=f"{CONTEXT}\n\n{NEXT_QUESTION}",
+)
 IN_FENCE = Placing(name="fence in developer", role="developer", head=f"{RULES}\n\n{FENCED}")
 IN_LIST = Placing(name="documents around", head=f"{RULES}\n<documents>\n{DOCUMENTS}\n</documents>")
 BY_TOOL = Placing(name="tool", called=True)
@@ -417,7 +423,7 @@ async def _talk(talker: Talker, client: Any, server: Server) -> Outcome:
     try:
         pieces, answers = await talker.turn(talker.placing.question)
         asked = len(server.requests)
-        _, next_answers = await talker.turn(NEXT_QUESTION)
+        _, next_answers = await talker.turn(talker.placing.next_question)
     finally:
         await settled(client.close())
     return Outcome(

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import multiprocessing
 import os
 import stat
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+from uuid import UUID
 
 import pytest
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.runnables import RunnableLambda
 
 from faithguard import ConfigError, Scorer, VerifierError, check
 from faithguard.policy import Policy, decide
-from faithguard.sinks import JsonlSink, LogSink, Sink
+from faithguard.sinks import Follower, JsonlSink, LogSink, Placed, Sink
 from faithguard.testing import TableVerifier, check_sink, example_record
 from faithguard.types import Passage, Record, Report
+from faithguard_langchain import FaithfulnessCallback, guard
+from faithguard_langchain.testing import PassageRetriever, ScriptedChatModel
 
 
 def lines(path: Path) -> int:
@@ -187,6 +195,105 @@ def test_four_processes_of_threads_tear_no_line(tmp_path: Path) -> None:
     assert sorted(r.exchange.id for r in JsonlSink(path).read()) == sorted(
         f"{writer}.{number}" for writer in range(4) for number in range(8)
     )
+
+
+# Where the host is ----------------------------------------------------------------------------
+
+
+class Surveyor:
+    """A sink that looks around: which runs it was told of, and for which it got records."""
+
+    def __init__(self, fault: Exception | None = None) -> None:
+        self.fault = fault
+        self.followed: list[str] = []
+        self.got: list[tuple[str | None, str, Record]] = []
+
+    def follow(self, run: str) -> None:
+        """Take note of a run."""
+        if self.fault is not None:
+            raise self.fault
+        self.followed.append(run)
+
+    def here(self, run: str | None) -> Callable[[Record], None]:
+        """Remember who asks, and where."""
+        thread = threading.current_thread().name
+        return lambda record: self.got.append((run, thread, record))
+
+    def write(self, record: Record) -> None:
+        """Take a record whose place nobody asked for."""
+        raise AssertionError("it must be placed")
+
+
+class Runs(BaseCallbackHandler):
+    """Keeps the root runs of a chain."""
+
+    def __init__(self) -> None:
+        self.roots: list[str] = []
+
+    def on_chain_start(
+        self,
+        serialized: Any,
+        inputs: Any,
+        *,
+        run_id: UUID,
+        parent_run_id: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        """Take a run without a parent."""
+        if parent_run_id is None:
+            self.roots.append(str(run_id))
+
+
+def mill(question: str) -> str:
+    """Answer as a chain does."""
+    documents = PassageRetriever(passages=[Passage(text="The kiln is lit at dusk.")])
+    model = ScriptedChatModel(reply=lambda messages: "The kiln is lit at dawn.")
+    return str(model.invoke(documents.invoke(question)[0].page_content).content)
+
+
+def test_a_sink_may_look_around_on_the_hosts_path() -> None:
+    """It is told the run while it goes on, and then which run a record is of."""
+    surveyor, runs, kept = Surveyor(), Runs(), list[Record]()
+    watcher = FaithfulnessCallback(sinks=[surveyor, kept.append])
+    chain = RunnableLambda(mill)
+
+    chain.invoke("When is the kiln lit?", {"callbacks": [runs, watcher]})
+    asyncio.run(chain.ainvoke("When is the kiln lit?", {"callbacks": [runs, watcher]}))
+    assert watcher.wait(10)
+
+    assert isinstance(surveyor, Placed)
+    assert isinstance(surveyor, Follower)
+    assert [run for run, _, _ in surveyor.got] == runs.roots
+    assert list(dict.fromkeys(surveyor.followed)) == runs.roots
+    assert surveyor.followed.count(runs.roots[0]) == 3  # chain, retriever, model
+    assert [record for _, _, record in surveyor.got] == kept
+    assert not any("faithguard" in thread for _, thread, _ in surveyor.got)
+
+
+def test_a_guard_tells_which_run_its_record_is_of() -> None:
+    """Its own."""
+    surveyor, runs = Surveyor(), Runs()
+    guarded = guard(RunnableLambda(mill), on_fail="flag", sinks=[surveyor])
+
+    guarded.invoke("When is the kiln lit?", {"callbacks": [runs]})
+    assert guarded.wait(10)
+
+    assert [run for run, _, _ in surveyor.got] == runs.roots
+
+
+def test_a_sink_that_cannot_follow_breaks_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    """The chain answers, the record arrives, the log holds no text."""
+    surveyor = Surveyor(RuntimeError(ANSWER))
+    watcher = FaithfulnessCallback(sinks=[surveyor])
+    with caplog.at_level(logging.WARNING):
+        answer = RunnableLambda(mill).invoke("When is the kiln lit?", {"callbacks": [watcher]})
+        assert watcher.wait(10)
+
+    assert answer == "The kiln is lit at dawn."
+    assert len(surveyor.got) == 1
+    assert "RuntimeError at test_sinks.py" in caplog.text
+    assert "in sink Surveyor" in caplog.text
+    assert not any(word in caplog.text for word in WORDS)
 
 
 # The log line ---------------------------------------------------------------------------------

@@ -127,7 +127,7 @@ def test_show_shows_all_of_a_record(put: Callable[..., str]) -> None:
         f"[✓1] {RIGHT}",
         "passed: 1 of 1 claim supported",
         "1. scored, 1 of 2 claims supported",
-        f"“{WRONG}” -> “Nothing.”",
+        f"“{WRONG}” became “Nothing.”",
         "passage 1 · retriever · ferry.md · has evidence",
         "passage 2 · caller · sunday.md · never reached the prompt",
     ]:

@@ -1,0 +1,100 @@
+"""What the replies of both APIs have in common: answers, and what a guard may do to them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, cast
+
+from faithguard import Passage
+
+__all__ = ["Answer", "Manner", "Reply", "added", "mapping", "shown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one choice of a reply says."""
+
+    key: int
+    text: str
+    finish_reason: str | None = None
+    beside_calls: bool = False
+    """Whether the model calls tools of the caller's beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How to tell the SDK that a text stands in the place of an answer."""
+
+    refuses: bool
+    """As a refusal: it would parse any other text as JSON."""
+    finish_reason: Literal["content_filter", "stop"]
+    """The reason that a choice ended: its stream helper takes the first for a fault."""
+
+
+class Reply(Protocol):
+    """A reply of a server, read."""
+
+    @property
+    def answers(self) -> list[Answer]:
+        """What is said, choice by choice."""
+        ...
+
+    @property
+    def passages(self) -> Sequence[Passage]:
+        """What the reply itself carries of its context."""
+        ...
+
+    def replace(self, key: int, other: Any) -> None:
+        """Put the one answer of another attempt in the place of one."""
+        ...
+
+    def block(self, key: int, text: str) -> None:
+        """Put a text in the place of an answer; nothing else that was written stays."""
+        ...
+
+    def hush(self, key: int) -> None:
+        """Leave of an answer only the calls of the caller's tools."""
+        ...
+
+    def rendered(self, notes: Mapping[int, Any], note: Any) -> bytes:
+        """Return the body that goes out.
+
+        Args:
+            notes: What was decided on each answer, where there are several.
+            note: What was decided on the whole; None if nothing was verified.
+        """
+        ...
+
+
+def added(first: Any, second: Any) -> Any:
+    """Return the sum of two usages: of each number that stands in them."""
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        one, two = cast("Mapping[str, Any]", first), cast("Mapping[str, Any]", second)
+        return {name: added(one.get(name), two.get(name)) for name in {**one, **two}}
+    if isinstance(first, int | float) and isinstance(second, int | float):
+        return first + second
+    return second if first is None else cast("Any", first)
+
+
+def mapping(value: object) -> Mapping[str, Any]:
+    """Return a mapping, empty if the value is none."""
+    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
+
+
+def shown(content: object) -> list[str]:
+    """Return the texts of what a model wrote; what cannot be read is taken as it stands."""
+    if content is None:
+        return []
+    if isinstance(content, str):
+        return [content]
+    if isinstance(content, list):
+        return [text for part in cast("list[object]", content) for text in _part(part)]
+    return [json.dumps(content)]
+
+
+def _part(part: object) -> list[str]:
+    held = mapping(part)
+    texts = [held[name] for name in ("text", "refusal", "transcript") if name in held]
+    return [text if isinstance(text, str) else json.dumps(text) for text in texts or [part]]

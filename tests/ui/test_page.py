@@ -643,6 +643,7 @@ def test_two_tags_stand_side_by_side(serve: Serve, visit: Visit, shots: Shots) -
     expect(page.locator(".outcome")).to_contain_text("2 questions on both sides")
     expect(page.locator(".outcome")).to_contain_text("1 better")
     expect(page.locator(".outcome")).to_contain_text("0 worse")
+    expect(page.locator(".outcome")).to_contain_text("+50.0 points")
     table = page.get_by_role("table", name="Questions side by side")
     expect(table.locator("tbody tr")).to_have_count(1)
     expect(table.locator("tbody tr")).to_contain_text("When is the mill museum open")

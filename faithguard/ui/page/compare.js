@@ -1,7 +1,7 @@
 // Two tags, or two ranges of time -> the same questions side by side.
 
 import { interval } from "./charts.js";
-import { ask, count, counted, h, levelled, ready, timeOf } from "./dom.js";
+import { ask, count, counted, h, levelled, points, ready, timeOf } from "./dom.js";
 import { moment, select } from "./filters.js";
 
 const SIDES = ["a", "b"];
@@ -158,7 +158,7 @@ function result(found, name) {
           h("i", { "aria-hidden": "true" }, "▼"),
           `${count(found.worse)} worse`,
         ),
-        h("span", { class: "soft" }, "answers that pass, with the 95% interval of their share"),
+        found.difference ? h("span", { class: "soft" }, changeOf(found.difference)) : null,
       ),
     ),
     h("label", { class: "check" }, box, "Also what stayed the same"),
@@ -184,6 +184,11 @@ function result(found, name) {
     ),
     told,
   ];
+}
+
+function changeOf({ value, interval: [low, high] }) {
+  const told = `${points(value)} points (95% interval ${points(low)} to ${points(high)})`;
+  return low > 0 || high < 0 ? told : `${told}: no more than chance does`;
 }
 
 const pairRow = ({ question, a, b }) =>

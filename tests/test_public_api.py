@@ -155,15 +155,15 @@ def loaded_by(code: str) -> list[str]:
     "code",
     [
         "import faithguard",
-        "import faithguard; faithguard.check('It rains.', 'It rains.').decide().reason",
-        "import faithguard; repr(faithguard.check('It rains.', 'It rains.').to_json())",
+        "import faithguard; faithguard.check('It rains in May.', 'It rains in May.').decide().reason",
+        "import faithguard; repr(faithguard.check('It rains in May.', 'It rains in May.').to_json())",
         "import faithguard.watch, faithguard.sinks, faithguard.capture, faithguard.policy",
         "import faithguard.testing",
     ],
     ids=["import", "check", "json", "watch", "testing"],
 )
 def test_import_is_light(code: str) -> None:
-    """Neither importing nor checking loads a framework, a model or a terminal."""
+    """Importing loads no framework, model or terminal, nor does checking what rules can decide."""
     assert loaded_by(code) == []
 
 

@@ -39,7 +39,6 @@ class Card:
         licences: For each data set its licence and class, as far as they were given.
         choosing: Figures of the rows held apart that chose the model.
         agreement: int8 against float32.
-        kept: How many matrices of the int8 file are in float32.
         calibration: What makes a probability of the model's.
         reliability: What the calibrated probabilities mean, on the rows that chose the model.
         trained: Steps, word pieces and seconds of the run.
@@ -54,7 +53,6 @@ class Card:
     licences: Mapping[str, str]
     choosing: Mapping[str, float | None]
     agreement: Agreement | None
-    kept: int
     calibration: Logistic | None
     reliability: Sequence[Bin]
     trained: Mapping[str, float]
@@ -137,7 +135,7 @@ class Card:
         return (
             f"int8 against float32 on {one.pairs:,} pairs: the same label on {one.labels:.1%}, the "
             f"same side of 0.5 on {one.decisions:.1%}; probabilities differ by {one.mean:.3f} in "
-            f"the mean and by {one.largest:.2f} at most. Matrices kept in float32: {self.kept}.\n"
+            f"the mean and by {one.largest:.2f} at most.\n"
         )
 
     def _calibrated(self) -> str:

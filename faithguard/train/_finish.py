@@ -21,7 +21,6 @@ from faithguard.train._export import (
     INT8,
     agreement,
     export,
-    narrowing,
     probabilities,
     quantise,
 )
@@ -33,12 +32,6 @@ __all__ = ["LEAST_AGREEMENT", "finish"]
 
 LEAST_AGREEMENT = 0.985
 """Share of pairs on which int8 must give the label that float32 gives, to be served instead."""
-
-_SOME_BATCHES = 16
-"""Batches on which a choice of what stays in float32 is measured."""
-
-_MARGIN = 0.8
-"""What these batches must show stays below what all of them may show."""
 
 
 def finish(
@@ -60,7 +53,7 @@ def finish(
     encoder, pad = Encoder(tokenizer, longest=settings.longest), _model.pad_of(source)
     held = list(batches_of(choosing, encoder, budget=settings.budget))
     full = probabilities(folder / FLOAT32, held, pad=pad)
-    kept = _quantised(folder, held, pad)
+    quantise(folder / FLOAT32, folder / INT8)
     small = probabilities(folder / INT8, held, pad=pad)
     alike = agreement(full, small)
     served = INT8 if alike is not None and alike.labels >= LEAST_AGREEMENT else FLOAT32
@@ -83,7 +76,6 @@ def finish(
         licences=licences(settings.licences, list(sets)),
         choosing=figures,
         agreement=alike,
-        kept=len(kept),
         calibration=model,
         reliability=reliability(pairs),
         trained=trained,
@@ -91,34 +83,6 @@ def finish(
     ).write(folder)
     fuse(folder, parts.calibration, seed=settings.seed)
     return folder
-
-
-def _quantised(folder: Path, held: Sequence[Batch], pad: int) -> list[str]:
-    """Write the int8 file and return which products it keeps in float32: as few as will do.
-
-    Those are kept first that alone bring the probabilities nearest, until int8 gives the labels
-    of float32 or nothing is left that could be kept.
-    """
-    source, path = folder / FLOAT32, folder / INT8
-    some = held[:: max(1, len(held) // _SOME_BATCHES)]
-    wanted = probabilities(source, some, pad=pad)
-    most = (1.0 - LEAST_AGREEMENT) * _MARGIN
-
-    def off(keep: Sequence[str], to: Path) -> tuple[float, float]:
-        quantise(source, to, keep=keep)
-        alike = agreement(wanted, probabilities(to, some, pad=pad))
-        return (0.0, 0.0) if alike is None else (alike.mean, 1.0 - alike.labels)
-
-    kept: list[str] = []
-    wrong = off(kept, path)[1]
-    trial = folder / "trial.onnx"
-    left = [] if wrong <= most else narrowing(source)
-    for name in sorted(left, key=lambda name: off([name], trial)):
-        kept.append(name)
-        if off(kept, path)[1] <= most:
-            break
-    trial.unlink(missing_ok=True)
-    return kept
 
 
 def _calibrated(batches: Sequence[Batch], p: Sequence[Sequence[float]]) -> Logistic | None:

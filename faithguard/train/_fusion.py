@@ -2,8 +2,8 @@
 
 In: a folder that serves, and rows with their contexts. Out: `fusion.json` in it: how much the
 model, words and values count in one probability (`faithguard.verifiers.nli`). Each row is read
-as serving reads it, as it is and among passages of other rows. Sets of puzzles are left out:
-they are made so that words do not help, and would teach that they never do.
+as serving reads it, as it is and among passages of other rows. Sets of puzzles are among them:
+without them shared words alone would carry a claim that the model doubts.
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from faithguard.train._calibration import Logistic, fit
-from faithguard.train._examples import PUZZLES
 from faithguard.train._rows import Row
 from faithguard.types import Passage
 from faithguard.verifiers import Context
-from faithguard.verifiers.nli import Model, read
+from faithguard.verifiers.nli import Model, read, served
 
 __all__ = ["fuse"]
 
@@ -38,9 +37,8 @@ def fuse(folder: Path, rows: Sequence[Row], *, seed: int) -> Logistic | None:
         seed: Of which rows are taken, and what they stand among.
     """
     rng = random.Random(seed)  # noqa: S311
-    chosen = [row for row in rows if row.dataset not in PUZZLES] or list(rows)
-    rng.shuffle(chosen)
-    model = Model(folder)
+    chosen = rng.sample(rows, len(rows))
+    model = Model(served(folder))
     pairs = [
         (reading.features, row.target == "e")
         for row, context in _contexts(chosen[:_MOST], rng)

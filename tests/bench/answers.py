@@ -179,10 +179,14 @@ def single_claims(rows: Sequence[Row]) -> None:
 
 def judged(row: Row, scorer: Scorer) -> Judged:
     """Return what the local cascade says of a claim taken as it is."""
-    passages = tuple(Passage(text=text) for text in row["context"])
-    report = scorer.score(Exchange(id=row["id"], answer=row["claim"], passages=passages))
-    [claim] = report.claims
+    [claim] = scorer.score(exchange_of(row)).claims
     return Judged(row["dataset"], row["label"] == 1, claim.p_supported or 0.0, claim.supported)
+
+
+def exchange_of(row: Row) -> Exchange:
+    """Return the exchange whose answer is the claim of a row."""
+    passages = tuple(Passage(text=text) for text in row["context"])
+    return Exchange(id=row["id"], answer=row["claim"], passages=passages)
 
 
 def floored(rows: Sequence[Row]) -> list[Judged]:

@@ -3,12 +3,13 @@
     claim, Context -> sentences that bear on it -> a few premises -> three probabilities each
                    -> one probability, beside what words and values say -> Verdict
 
-In: claims and the `Context` of their exchange, and a model that `faithguard train` wrote. Out: a
-verdict for each claim; a `Failure` where the model does not know the language, or the claim is
-longer than it can read. Needs `pip install 'faithguard[nli]'`.
+In: claims and the `Context` of their exchange, and a model: the shipped one, another that
+`faithguard train` wrote, or any NLI model. Out: a verdict for each claim; a `Failure` where the
+model does not know the language, or the claim is longer than it can read.
 """
 
 from faithguard.verifiers.nli._model import Model
-from faithguard.verifiers.nli._verifier import Nli, read
+from faithguard.verifiers.nli._served import served
+from faithguard.verifiers.nli._verifier import SHIPPED, Nli, read
 
-__all__ = ["Model", "Nli", "read"]
+__all__ = ["SHIPPED", "Model", "Nli", "read", "served"]

@@ -19,7 +19,12 @@ _ENGLISH = frozenset(
     the of and to in is are was were be been for with that this it its as at by from on or an has
     have had not no but which who when where what how you your they their we our he she his her
     will would can could may must should if than then there these those into after before under
-    over all any each only most more up does do did
+    over all any each only most more up does do did per about also because been being between both
+    during every few first its itself last many much near never new next no nor now off often old
+    once one other our out own same since so some such than through too two three four five until
+    very via while whose why within without yet day days week weeks month months year years hour
+    hours time times people costs cost opens open closes closed called made makes given used uses
+    found known named located built born won free
     """.split()
 )
 _OTHERS = (

@@ -1,38 +1,29 @@
 """Pairs of texts -> what a cross-encoder says of them.
 
 In: (premise, hypothesis) pairs. Out: for each the probabilities of entailment, neutral and
-contradiction. The model is a folder that `faithguard train` wrote: `tokenizer.json`, `model.json`,
-and an ONNX file with the inputs input_ids, attention_mask and token_type_ids (int64; pairs x
-pieces) and the output logits (pairs x 3).
+contradiction. The model is what `served` describes: a tokenizer, and an ONNX file, or weights that
+torch reads, with the inputs input_ids, attention_mask and mostly token_type_ids (int64; pairs x
+pieces) and logits (pairs x labels).
 
-On a CPU a batch of pairs of unlike lengths is slower than one pair after the other, and one
-thread for each pair faster than many threads for one: pairs are sorted by length, put into
-small batches, and these go to a small pool of threads over one session.
+Each pair is read alone, by a small pool of threads over one session: in a batch int8 scales and
+padding would let what is said of a pair depend on its neighbours, and on a CPU one thread for
+each pair is no slower.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+from importlib import import_module
 from typing import Any, NamedTuple
 
 from faithguard._fork import reset_in_child
-from faithguard.errors import ConfigError, require
+from faithguard.errors import ConfigError, MissingExtraError, require
+from faithguard.verifiers.nli._served import LABELS, Served
 
-__all__ = ["LABELS", "Model", "Scores", "settings_of"]
-
-LABELS = ("entailment", "neutral", "contradiction")
-
-_LONGEST = 512
-"""Word pieces of a pair that the encoder has places for."""
-
-_BATCH = 4
-_PADDING = 1.25
-"""A batch may be this much longer than its shortest pair."""
+__all__ = ["Model", "Scores"]
 
 _INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
@@ -46,18 +37,19 @@ class Scores(NamedTuple):
 
 
 class Model:
-    """A cross-encoder in a folder; loaded when it is first asked, once, whoever asks first.
+    """A cross-encoder; loaded when it is first asked, once, whoever asks first.
 
     Args:
-        folder: What `faithguard train` wrote.
+        served: Where it is, and what its labels mean.
         threads: Pairs that are read at once; one for each core by default.
 
     Raises:
-        ConfigError: If the folder lacks a file, or a file is damaged (on the first call).
+        ConfigError: If a file is damaged (on the first call).
+        MissingExtraError: If what reads the weights is not installed (on the first call).
     """
 
-    def __init__(self, folder: Path, *, threads: int | None = None) -> None:
-        self._folder = folder
+    def __init__(self, served: Served, *, threads: int | None = None) -> None:
+        self._served = served
         self._threads = threads or os.cpu_count() or 1
         self._lock = threading.Lock()  # one loads, the others wait
         self._loaded: _Loaded | None = None
@@ -77,94 +69,91 @@ class Model:
             return []
         loaded = self._ready()
         coded = loaded.tokenizer.encode_batch(list(pairs))
-        found: dict[int, Scores] = {}
-        batches = list(_batches({n: len(pair.ids) for n, pair in enumerate(coded)}))
-        read = loaded.pool.map(loaded.run, ([coded[n] for n in batch] for batch in batches))
-        for batch, scores in zip(batches, read, strict=True):
-            found.update(zip(batch, scores, strict=True))
+        fitting = {n: pair for n, pair in enumerate(coded) if len(pair.ids) <= self._served.longest}
+        # the longest first, so that no thread is left with one at the end
+        order = sorted(fitting, key=lambda n: -len(fitting[n].ids))
+        found = dict(
+            zip(order, loaded.pool.map(loaded.run, map(coded.__getitem__, order)), strict=True)
+        )
         return [found.get(n) for n in range(len(pairs))]
 
     def _ready(self) -> _Loaded:
         loaded = self._loaded
         if loaded is None:
             with self._lock:
-                loaded = self._loaded or _Loaded(self._folder, self._threads)
+                loaded = self._loaded or _Loaded(self._served, self._threads)
                 self._loaded = loaded
         return loaded
 
 
-def _batches(lengths: Mapping[int, int]) -> Iterator[list[int]]:
-    """Yield the numbers of pairs that are read together, the longest first."""
-    fitting = (n for n, length in lengths.items() if length <= _LONGEST)
-    order = sorted(fitting, key=lambda n: -lengths[n])
-    batch: list[int] = []
-    for n in order:
-        if batch and (len(batch) == _BATCH or lengths[batch[0]] > _PADDING * lengths[n]):
-            yield batch
-            batch = []
-        batch.append(n)
-    if batch:
-        yield batch
-
-
 class _Loaded:
-    """Tokenizer, session and threads."""
+    """Tokenizer, weights and threads."""
 
-    def __init__(self, folder: Path, threads: int) -> None:
-        onnxruntime: Any = require("onnxruntime", extra="nli")
-        tokenizers: Any = require("tokenizers", extra="nli")
-        self._numpy: Any = require("numpy", extra="nli")
-        settings = settings_of(folder)
+    def __init__(self, served: Served, threads: int) -> None:
+        self._numpy: Any = import_module("numpy")
+        tokenizers: Any = import_module("tokenizers")
         try:
-            self.tokenizer: Any = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+            path = str(served.folder / "tokenizer.json")
+            self.tokenizer: Any = tokenizers.Tokenizer.from_file(path)
             self.tokenizer.no_padding()
             self.tokenizer.no_truncation()
-            options = onnxruntime.SessionOptions()
-            options.intra_op_num_threads = 1
-            options.inter_op_num_threads = 1
-            options.log_severity_level = 3
-            self._session = onnxruntime.InferenceSession(
-                str(folder / settings["file"]), options, providers=["CPUExecutionProvider"]
-            )
-        except Exception as error:  # both libraries raise kinds of their own
+            self._logits = (_of_onnx if served.kind == "onnx" else _of_torch)(served)
+        except MissingExtraError:
+            raise
+        except Exception as error:  # the libraries raise kinds of their own
             raise ConfigError(
-                f"the model in {str(folder)!r} cannot be loaded ({type(error).__name__}): a file "
-                "is damaged or missing; have `faithguard train` write it again"
+                f"the model in {str(served.folder)!r} cannot be loaded ({type(error).__name__}): a "
+                "file is damaged or missing; write it again"
             ) from error
-        self._order = [settings["labels"].index(label) for label in LABELS]
+        # a label that the model lacks reads the zero behind its own
+        self._order = [
+            served.labels.index(label) if label in served.labels else len(served.labels)
+            for label in LABELS
+        ]
         self.pool = ThreadPoolExecutor(threads, thread_name_prefix="faithguard-nli")
 
-    def run(self, pairs: Sequence[Any]) -> list[Scores]:
-        """Return what is said of the pairs of one batch."""
+    def run(self, pair: Any) -> Scores:
+        """Return what is said of one pair."""
         np = self._numpy
-        longest = max(len(pair.ids) for pair in pairs)
-        fields = {name: np.zeros((len(pairs), longest), dtype=np.int64) for name in _INPUTS}
-        for row, pair in enumerate(pairs):
-            size = len(pair.ids)
-            fields["input_ids"][row, :size] = pair.ids
-            fields["attention_mask"][row, :size] = 1
-            fields["token_type_ids"][row, :size] = pair.type_ids
-        logits = self._session.run(["logits"], fields)[0].astype(np.float64)
-        powers = np.exp(logits - logits.max(axis=1, keepdims=True))
-        shares = (powers / powers.sum(axis=1, keepdims=True))[:, self._order]
-        return [Scores(*row) for row in shares.tolist()]
+        fields = zip(_INPUTS, (pair.ids, [1] * len(pair.ids), pair.type_ids), strict=True)
+        given = {name: np.array([values], dtype=np.int64) for name, values in fields}
+        logits = self._logits(given)[0].astype(np.float64)
+        powers = np.exp(logits - logits.max())
+        shares = [*(powers / powers.sum()).tolist(), 0.0]
+        return Scores(*(shares[place] for place in self._order))
 
 
-def settings_of(folder: Path) -> dict[str, Any]:
-    """Return what `model.json` says of a model.
+def _of_onnx(served: Served) -> Callable[[dict[str, Any]], Any]:
+    """Return what computes logits by ONNX Runtime."""
+    onnxruntime: Any = import_module("onnxruntime")
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(
+        str(served.file), options, providers=["CPUExecutionProvider"]
+    )
+    known = {field.name for field in session.get_inputs()}
 
-    Raises:
-        ConfigError: If the folder holds no model.
-    """
-    try:
-        settings: dict[str, Any] = json.loads((folder / "model.json").read_text("utf-8"))
-        if sorted(settings["labels"]) != sorted(LABELS):
-            raise ValueError
-        if not (folder / settings["file"]).is_file():
-            raise FileNotFoundError
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ConfigError(
-            f"{str(folder)!r} holds no model: name the `onnx` folder that `faithguard train` "
-            "wrote, with model.json and the file that it names"
-        ) from error
-    return settings
+    def logits(fields: dict[str, Any]) -> Any:
+        return session.run(["logits"], {n: v for n, v in fields.items() if n in known})[0]
+
+    return logits
+
+
+def _of_torch(served: Served) -> Callable[[dict[str, Any]], Any]:
+    """Return what computes logits by torch, from safetensors, with no code but that library's."""
+    torch: Any = require("torch", extra="train")
+    transformers: Any = require("transformers", extra="train")
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(
+        str(served.folder), use_safetensors=True, trust_remote_code=False, local_files_only=True
+    ).eval()
+    # those of several kinds of text only; the others refuse what they do not read
+    kinds = int(getattr(model.config, "type_vocab_size", 0) or 0) > 1
+
+    def logits(fields: dict[str, Any]) -> Any:
+        given = {n: torch.from_numpy(v) for n, v in fields.items() if kinds or n[0] != "t"}
+        with torch.inference_mode():
+            return model(**given).logits.float().numpy()
+
+    return logits

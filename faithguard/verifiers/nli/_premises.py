@@ -3,7 +3,8 @@
 In: the sentences that evidence selection found, the best first. Out: `Premise`s: short texts
 of one to three sentences. Several short ones serve better than a long one, and their number
 does not grow with the context. Of a sentence without end the stretch is taken that shares most
-words with the claim.
+words with the claim. A value that is equal to one of the claim stands in it as the claim writes it:
+a model of words does not know that 24 months are two years.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from faithguard.verifiers._context import Context, Selection, Sentence
+from faithguard.verifiers._values import Value, find_values
 
 __all__ = ["Premise", "premises"]
 
@@ -40,14 +42,39 @@ def premises(claim: str, selection: Selection, context: Context) -> list[Premise
     if not selection.sentences:
         return []
     best = selection.sentences[0]
-    found = [Premise(_short(best.words, claim), (best,))]
+    groups: list[tuple[Sentence, ...]] = [(best,)]
     before = context.before(best)
     if before is not None and _size((before, best)) <= _ROOM:
-        found.append(Premise(f"{before.words} {best.words}", (before, best)))
+        groups.append((before, best))
     joint = _within(selection.sentences)
-    if len(joint) > 1 and joint != found[-1].sentences:
-        found.append(Premise(" ".join(sentence.words for sentence in joint), joint))
-    return found
+    if len(joint) > 1 and joint != groups[-1]:
+        groups.append(joint)
+    values = find_values(claim)
+    return [Premise(_text(group, claim, values), group) for group in groups]
+
+
+def _text(group: Sequence[Sentence], claim: str, values: Sequence[Value]) -> str:
+    words = [_as_claimed(sentence.words, values) for sentence in group]
+    return _short(words[0], claim) if len(words) == 1 else " ".join(words)
+
+
+def _as_claimed(text: str, values: Sequence[Value]) -> str:
+    """Return a text with the values that it shares with a claim as the claim writes them."""
+    if not values:
+        return text
+    for held in reversed(find_values(text)):
+        said = next((value.text for value in values if _same(value, held)), held.text)
+        text = text[: held.start] + said + text[held.end :]
+    return text
+
+
+def _same(one: Value, other: Value) -> bool:
+    """Say whether two values are equal, not only near, and of the same kind."""
+    return (
+        (one.family, one.unit, one.approximate) == (other.family, other.unit, other.approximate)
+        and one.readings == other.readings
+        and one.text.casefold() != other.text.casefold()
+    )
 
 
 def _within(sentences: Sequence[Sentence]) -> tuple[Sentence, ...]:

@@ -5,9 +5,8 @@ In: claims and their context. Out: a verdict for each claim, with the sentences 
 
 from __future__ import annotations
 
-import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,13 +18,17 @@ from faithguard.verifiers._lexical import lack, rival_in
 from faithguard.verifiers._terms import Terms, analyse
 from faithguard.verifiers.nli._fusion import Fusion, features
 from faithguard.verifiers.nli._language import is_english
-from faithguard.verifiers.nli._model import Model, Scores, settings_of
+from faithguard.verifiers.nli._model import Model, Scores
 from faithguard.verifiers.nli._premises import premises
+from faithguard.verifiers.nli._served import Served, served
 
-__all__ = ["Nli", "Reading", "read"]
+__all__ = ["SHIPPED", "Nli", "Reading", "read"]
 
 _CONTRADICTS = 0.5
 """Probability of contradiction from which an unsupported claim is said to be contradicted."""
+
+SHIPPED = Path(__file__).resolve().parent / "shipped"
+"""Trained by `faithguard train`; its CARD.md says on what, and how well it does."""
 
 _LONGEST = 250
 """Words of a claim that the model can read beside a premise."""
@@ -68,19 +71,37 @@ class Nli:
         Scorer(verifiers=[*(rule() for rule in RULES), Nli("model/onnx")])
 
     Args:
-        folder: The `onnx` folder that `faithguard train` wrote.
+        model: The `onnx` folder that `faithguard train` wrote; or the folder, or the id on a hub
+            ("owner/name"), of any NLI model with its weights in ONNX or safetensors. The shipped
+            model by default.
+        revision: The commit that a hub's model is pinned to, 40 hex digits.
+        labels: What the labels of such a model mean, where its config does not say it:
+            {"LABEL_0": "contradiction", ...}.
+        languages: Codes of the languages that it reads, where it does not say it itself; claims
+            in others are failures. Only "en" alone can be told from the rest.
         threads: Pairs that are read at once; one for each core by default.
 
     Raises:
-        ConfigError: If the folder holds no model.
+        ConfigError: If there is no such model, it is not pinned, or its labels are not known.
+        MissingExtraError: If what brings it from a hub is not installed.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], *, threads: int | None = None) -> None:
-        path = Path(folder).resolve()
-        self._languages: list[str] = settings_of(path).get("languages") or []
-        self._fusion = Fusion.read(path / "fusion.json")
-        self._model = _model(path, threads)
-        self.name = f"nli@{_version(path)}"
+    def __init__(
+        self,
+        model: str | os.PathLike[str] | None = None,
+        *,
+        revision: str | None = None,
+        labels: Mapping[str, str] | None = None,
+        languages: Sequence[str] | None = None,
+        threads: int | None = None,
+    ) -> None:
+        about = served(SHIPPED if model is None else model, revision=revision, labels=labels)
+        self._languages = languages if languages is not None else about.languages
+        # another's model has no weights for words and values: what it says stands alone
+        ours = (about.folder / "model.json").is_file()
+        self._fusion = Fusion.read(about.folder / "fusion.json") if ours else None
+        self._model = _model(about, threads)
+        self.name = f"nli@{about.digest}"
 
     def verify(self, claims: Sequence[Claim], context: Context) -> Sequence[Verdict | Failure]:
         """Return what is said of each claim, in order; blocking."""
@@ -105,7 +126,7 @@ class Nli:
 
     def _knows(self, claim: Claim) -> bool:
         """Say whether the model was trained on the language, as far as it can be told."""
-        return self._languages != ["en"] or is_english(claim.text)
+        return self._languages is None or [*self._languages] != ["en"] or is_english(claim.text)
 
     def _failure(self, claim: Claim) -> Failure:
         if self._knows(claim):
@@ -115,8 +136,13 @@ class Nli:
             kind, told = "language", "the local model reads English only; a judge reads others"
         return Failure(kind=kind, stage=self.name, message=told, claim=claim.id)
 
+    def _probability(self, reading: Reading) -> float:
+        if self._fusion is None:
+            return max(score.entailment for score in reading.scores)
+        return self._fusion.probability(reading.features)
+
     def _verdict(self, claim: Claim, reading: Reading, context: Context) -> Verdict:
-        p = self._fusion.probability(reading.features) if reading.scores else 0.0
+        p = self._probability(reading) if reading.scores else 0.0
         evidence = tuple(sentence.evidence() for sentence in reading.selection.sentences)
         if p >= 0.5:
             rival = rival_in(reading.terms, reading.selection, context)
@@ -149,15 +175,6 @@ class Nli:
 
 
 @cache
-def _model(folder: Path, threads: int | None) -> Model:
+def _model(about: Served, threads: int | None) -> Model:
     """One model for a process, however many verifiers use it."""
-    return Model(folder, threads=threads)
-
-
-@cache
-def _version(folder: Path) -> str:
-    """Return what tells this model's verdicts from another's: part of reports and cache keys."""
-    digest = hashlib.sha256()
-    for name in ("model.json", "fusion.json"):  # the first holds the digest of the large file
-        digest.update((folder / name).read_bytes())
-    return digest.hexdigest()[:8]
+    return Model(about, threads=threads)

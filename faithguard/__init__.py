@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from faithguard.guard import acheck, check
     from faithguard.policy import Policy
     from faithguard.scorer import Scorer
+    from faithguard.sinks import SqliteSink
     from faithguard.types import (
         Claim,
         Decision,
@@ -60,6 +61,7 @@ __all__ = [
     "Record",
     "Report",
     "Scorer",
+    "SqliteSink",
     "UnfaithfulAnswerError",
     "Verdict",
     "VerdictCache",
@@ -88,6 +90,7 @@ _HOMES = {
     "guard": ["acheck", "check"],
     "policy": ["Policy"],
     "scorer": ["Scorer"],
+    "sinks": ["SqliteSink"],
     "types": [
         "Claim",
         "Decision",

@@ -41,7 +41,8 @@ __all__ = [
 class Asked:
     """What a model is asked, as it reads it."""
 
-    form: Literal["verdicts", "claims", "together"]
+    form: Literal["verdicts", "claims", "together", "parts"]
+    """`parts` of an answer are to be written again."""
     passages: Mapping[int, str]
     """By number, the pieces joined by a line."""
     statements: Mapping[str, str]
@@ -52,6 +53,8 @@ class Asked:
     """The whole request."""
     number: int
     """Of the request, from 0."""
+    parts: Mapping[str, str] = field(default_factory=dict[str, str])
+    """By id."""
 
 
 Script: TypeAlias = Callable[[Asked], dict[str, Any]]
@@ -64,8 +67,10 @@ def _asked(body: Mapping[str, Any], number: int) -> Asked:
     """Read a request; JSON between two lines with a mark."""
     user = str(body["messages"][-1]["content"])
     data = cast("dict[str, Any]", json.loads(user.split("\n", 1)[1].rsplit("\n", 1)[0]))
-    form: Literal["verdicts", "claims", "together"] = "verdicts"
-    if "answer" in data:
+    form: Literal["verdicts", "claims", "together", "parts"] = "verdicts"
+    if "parts" in data:
+        form = "parts"
+    elif "answer" in data:
         form = "together" if "passages" in data else "claims"
     return Asked(
         form=form,
@@ -75,6 +80,7 @@ def _asked(body: Mapping[str, Any], number: int) -> Asked:
         answer=data.get("answer", ""),
         body=body,
         number=number,
+        parts={part["id"]: part["text"] for part in data.get("parts", [])},
     )
 
 
@@ -152,6 +158,9 @@ def obeys(order: str, label: str = "supported", *, about: str | None = None) -> 
 
 
 def _reply(asked: Asked, decide: Callable[[str, Mapping[int, str]], Verdict]) -> dict[str, Any]:
+    if asked.form == "parts":
+        texts = {i: _mended(text, asked.passages) for i, text in asked.parts.items()}
+        return {"parts": [{"id": i, "text": text} for i, text in texts.items()]}
     if asked.form == "verdicts":
         said = [{"id": i, **decide(t, asked.passages)} for i, t in asked.statements.items()]
         return {"verdicts": said}
@@ -180,6 +189,17 @@ def _compared(text: str, passages: Mapping[int, str]) -> Verdict:
             number, sentence = found[0]
             return {"evidence": [{"passage": number, "quote": sentence}], "label": label}
     return {"evidence": [], "label": "not_mentioned"}
+
+
+def _mended(text: str, passages: Mapping[int, str]) -> str:
+    """Return a text with the numbers of the first sentence that has its words; "" for none."""
+    for passage in passages.values():
+        for sentence in _sentences(passage):
+            numbers = re.findall(r"\d+", sentence)
+            between = re.split(r"\d+", text)
+            if _words(text) <= _words(sentence) and len(numbers) == len(between) - 1:
+                return "".join(a + b for a, b in zip(between, [*numbers, ""], strict=True))
+    return ""
 
 
 def _cited(quote: str, passages: Mapping[int, str]) -> dict[str, Any]:

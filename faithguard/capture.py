@@ -104,6 +104,8 @@ class Trace:
     root: str | None = None
     """The run with which it began."""
     _found: list[_Fetched] = field(default_factory=list["_Fetched"])
+    _since: list[Passage] = field(default_factory=list[Passage])
+    """What was fetched after an attempt, beside what the chain fetches."""
     _handed_out: bool = False
     _prompts: dict[Message, int] = field(default_factory=dict[Message, int])
     """Each message, with how many texts had been told when it was first sent."""
@@ -165,6 +167,10 @@ class Trace:
         """Take what a memory brought of earlier turns, summaries of them included."""
         self._recalled |= dict.fromkeys(messages)
 
+    def found_since(self, passages: Iterable[Passage]) -> None:
+        """Take what was fetched for a further attempt, beside what the first one had."""
+        self._since += [replace(passage, hop=self.models) for passage in passages]
+
     def added(self, text: str) -> None:
         """Take what a guard itself put into a prompt: it names claims, and is no evidence."""
         self._told[text] = None
@@ -187,7 +193,8 @@ class Trace:
         fetched = self.fetched_passages()
         if self._handed_out:
             fetched = (passage for passage in self._passages()[0] if passage.seen)
-        return Writing(self.told, [*beside, *(passage.text for passage in fetched)])
+        brought = (passage.text for passage in [*fetched, *self._since])
+        return Writing(self.told, [*beside, *brought])
 
     @property
     def fetched(self) -> bool:
@@ -209,6 +216,10 @@ class Trace:
     ) -> Exchange:
         """Return the exchange that these events make with an answer."""
         passages, source = self._passages()
+        if self._since:
+            sent = Said(m.text for m in self._prompts if m.role != "assistant")
+            passages += [piece for passage in self._since for piece in _split(passage, sent)]
+            source = "caller" if source == "none" else source
         return Exchange(
             id=id or new_id(),
             answer=answer,

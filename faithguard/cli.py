@@ -1,4 +1,4 @@
-"""The command line: check an answer, score a file of them, compare two, run a demo, or train.
+"""The command line: check an answer, score files, compare two, show what was recorded, train.
 
 In: files and options. Out: a report on stdout, errors on stderr, and an exit code that a
 script can act on: 0 the answer passed, 1 it did not, 2 bad input or a failure.
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from faithguard.stats import PairBy
-    from faithguard.types import Decision, Passage, Report
+    from faithguard.types import Decision, Passage, Record, Report
 
 __all__ = ["app", "main"]
 
@@ -423,17 +423,168 @@ def gate(
         confidence=confidence,
     )
     if markdown is not None:
-        _save(markdown, comparison_markdown(found))
+        _write(markdown, [comparison_markdown(found)])
     _print(to_json(found) + "\n" if as_json else _page(comparison_page(found)))
     return {"held": 0, "worse": _NOT_PASSED, "unknown": _FAILED}[found.verdict]
 
 
-def _save(file: str, text: str) -> None:
+# show, report, store
+
+_FROM = typer.Option(
+    "--store",
+    metavar="FILE",
+    help="A store or a file of records; FAITHGUARD_STORE or your own store if not given.",
+)
+
+
+@app.command()
+@_orderly
+def show(
+    id: Annotated[
+        str,
+        typer.Argument(metavar="ID", help="Of the exchange, its beginning will do; or last."),
+    ] = "last",
+    store: Annotated[str | None, _FROM] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the record as JSON.")] = False,
+) -> int:
+    """Show a recorded answer with its claims, attempts and context."""
+    from faithguard._recorded import one_of
+    from faithguard._render import record_terminal
+
+    record, opinions = one_of(store, id)
+    _print(record.to_json() + "\n" if as_json else _page(record_terminal(record, opinions)))
+    return 0
+
+
+@app.command()
+@_orderly
+def report(
+    out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="The page; - prints it.")],
+    records: Annotated[
+        str | None,
+        typer.Argument(metavar="RECORDS", help="A store or a file of records; else your store."),
+    ] = None,
+    id: Annotated[
+        str | None, typer.Option(metavar="ID", help="Only this exchange; as show takes it.")
+    ] = None,
+    failed: Annotated[
+        bool, typer.Option("--failed", help="Only answers that did not pass.")
+    ] = False,
+    tag: Annotated[str | None, typer.Option(metavar="TAG", help="Only records with it.")] = None,
+    limit: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Records that are shown; figures are of all.")
+    ] = 200,
+) -> int:
+    """Write recorded answers as one HTML file, which needs nothing else to be read."""
+    from faithguard._recorded import one_of, records_in
+    from faithguard._render import page
+
+    def wanted(record: Record) -> bool:
+        left_out = failed and record.decision.passed
+        return not left_out and (tag is None or tag in record.exchange.tags)
+
+    chosen = records_in(records, wanted) if id is None else [one_of(records, id)[0]]
+    title = f"faithguard: {os.path.basename(records) if records else 'recorded answers'}"
+    parts = page(chosen, title=title, limit=limit)
+    if out == "-":
+        _print("".join(parts))
+    else:
+        _write(out, parts)
+        _note(f"written to {out!r}")
+    return 0
+
+
+def _write(file: str, parts: Iterable[str]) -> None:
+    """Write a file of recorded texts, which are for its owner."""
+
+    def private(path: str, flags: int) -> int:
+        return os.open(path, flags, 0o600)
+
     try:
-        Path(file).write_text(text, "utf-8")
+        with open(file, "w", encoding="utf-8", errors="replace", opener=private) as stream:
+            stream.writelines(parts)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise ConfigError(f"{file!r} cannot be written ({reason}); name a file that can") from error
+        raise ConfigError(f"{file!r} cannot be written ({reason}); name another file") from error
+
+
+_store = typer.Typer(help="Carry records out of a store, into one, or away.", no_args_is_help=True)
+app.add_typer(_store, name="store")
+
+_STORE = typer.Option(
+    "--store", metavar="FILE", help="The store; FAITHGUARD_STORE or your own if not given."
+)
+
+
+@_store.command("export")
+@_orderly
+def export_command(
+    out: Annotated[
+        str, typer.Option("--out", "-o", metavar="FILE", help="JSON lines; - prints them.")
+    ] = "-",
+    store: Annotated[str | None, _STORE] = None,
+) -> int:
+    """Write all records as JSON lines, with what was said of them."""
+    from faithguard._recorded import exported
+    from faithguard.store import Store
+
+    with Store(store) as opened:
+        if out == "-":
+            for line in exported(opened):
+                _print(line)
+        else:
+            _write(out, exported(opened))
+    return 0
+
+
+@_store.command("import")
+@_orderly
+def import_command(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="JSON lines of records.")],
+    store: Annotated[str | None, _STORE] = None,
+) -> int:
+    """Add the records of a file to a store; those that are there already are left alone."""
+    from faithguard._recorded import imported
+    from faithguard.store import Store
+
+    with Store(store, read_only=False) as opened:
+        added, there = imported(file, opened)
+        _note(f"{_records(added)} added to {str(opened.path)!r}, {there:,} were there already")
+    return 0
+
+
+@_store.command("prune")
+@_orderly
+def prune_command(
+    days: Annotated[
+        float | None, typer.Option(metavar="N", min=0, help="Records older than this go.")
+    ] = None,
+    megabytes: Annotated[
+        float | None, typer.Option(metavar="N", min=1, help="The oldest go until all take less.")
+    ] = None,
+    store: Annotated[str | None, _STORE] = None,
+) -> int:
+    """Delete old records, and what was said of them, for good."""
+    from datetime import UTC, datetime, timedelta
+
+    from faithguard.store import Store
+
+    if days is None and megabytes is None:
+        raise ConfigError("nothing says what is old: name --days, --megabytes or both")
+    before = None if days is None else datetime.now(UTC) - timedelta(days=days)
+    most = None if megabytes is None else int(megabytes * 2**20)
+    with Store(store) as there:  # a typo makes no new one
+        path = there.path
+    gone = 0
+    with Store(path, read_only=False) as opened:
+        while step := opened.prune(before=before, max_bytes=most):
+            gone += step
+    _note(f"{_records(gone)} deleted from {str(path)!r}")
+    return 0
+
+
+def _records(count: int) -> str:
+    return f"{count:,} record{'' if count == 1 else 's'}"
 
 
 # demo
@@ -472,6 +623,33 @@ def _demo(framework: str) -> EntryPoint:
         known = ", ".join(sorted(found)) or "none; reinstall faithguard"
         raise ConfigError(f"no demo for the framework {framework!r}; known: {known}")
     return found[framework]
+
+
+# ui
+
+
+@app.command()
+@_orderly
+def ui(
+    store: Annotated[str | None, _STORE] = None,
+    port: Annotated[
+        int, typer.Option(metavar="N", help="Where to listen on 127.0.0.1; 0 takes a free one.")
+    ] = 0,
+    label: Annotated[
+        bool, typer.Option("--label", help="Let the page write what you say of verdicts.")
+    ] = False,
+) -> int:
+    """Show recorded answers on a page of this machine, until Ctrl-C."""
+    from faithguard.ui import Server
+
+    with Server(store, port=port, label=label) as server:
+        _note(f"showing {str(server.store.path)!r} until Ctrl-C; the address is a key to it:")
+        _print(f"{server.url}\n")
+        try:
+            server.wait()
+        except KeyboardInterrupt:
+            _note("the page is closed")
+    return 0
 
 
 # train

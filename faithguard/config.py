@@ -57,6 +57,9 @@ VARIABLES = {
 
 _PREFIX = "FAITHGUARD_"
 
+_OF_OTHERS = ("FAITHGUARD_STORE",)
+"""Variables that are read elsewhere, and whose names can be misspelt as well."""
+
 StrPath: TypeAlias = str | os.PathLike[str]
 
 
@@ -119,7 +122,8 @@ def _refuse_misspelt(environ: Mapping[str, str]) -> None:
     """Other parts of faithguard have variables too, so only a near miss is refused."""
     for name, value in environ.items():
         upper = name.upper()
-        if not upper.startswith(_PREFIX) or name in VARIABLES or not value.strip():
+        known = name in VARIABLES or name in _OF_OTHERS
+        if not upper.startswith(_PREFIX) or known or not value.strip():
             continue
         if upper == "FAITHGUARD_ON_FAIL":
             raise ConfigError(
@@ -127,7 +131,7 @@ def _refuse_misspelt(environ: Mapping[str, str]) -> None:
                 "(FAITHGUARD_POLICY names one); unset the variable"
             )
         # Names are compared without what they share, or all would look alike.
-        ends = {known.removeprefix(_PREFIX): known for known in VARIABLES}
+        ends = {known.removeprefix(_PREFIX): known for known in (*VARIABLES, *_OF_OTHERS)}
         close = nearest(upper.removeprefix(_PREFIX), ends, cutoff=0.75)
         if close is not None:
             raise ConfigError(

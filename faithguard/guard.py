@@ -3,9 +3,10 @@
 `check` and `acheck`: answer + context -> Report.
 
 `Course`: the course of one guarded call, without I/O. In: the report of each attempt. Out: a
-`Step`: deliver, block, or ask again with feedback. Frameworks' guards make the calls; what they
-share beside that (settings, drivers, what an output is marked with, errors that would leak) is
-here too.
+`Step`: deliver, block, mend, or ask again with feedback. `settled` and `asettled` take a course
+from an answer to its next step: they verify, and mend where that is what is to be done.
+Frameworks' guards make the other calls; what they share beside that (settings, drivers, what an
+output is marked with, errors that would leak) is here too.
 """
 
 from __future__ import annotations
@@ -13,20 +14,25 @@ from __future__ import annotations
 from asyncio import CancelledError
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, Self, TypeVar, cast
+from inspect import isawaitable, iscoroutine
+from typing import Any, Literal, NamedTuple, Self, TypeAlias, TypeVar, cast
 
+from faithguard._offload import offload
 from faithguard.capture import Trace, new_id, passages_of
-from faithguard.errors import CaptureError, ConfigError, UnfaithfulAnswerError
+from faithguard.chat import Completion
+from faithguard.errors import CaptureError, ConfigError, JudgeError, UnfaithfulAnswerError
 from faithguard.policy import Policy, decide, resolve
+from faithguard.repair import Mending, Rewrite
 from faithguard.scorer import Scorer, chosen_scorer
 from faithguard.sinks import AnySink
-from faithguard.types import Attempt, Decision, Exchange, Record, Report
+from faithguard.types import Attempt, Claim, Decision, Exchange, Passage, Record, Report
 from faithguard.verifiers.judge import Judge
 from faithguard.watch import Outbox
 
 __all__ = [
     "ATTEMPTS",
     "Course",
+    "MoreContext",
     "OnFail",
     "Reported",
     "Settings",
@@ -34,25 +40,34 @@ __all__ = [
     "Verify",
     "acheck",
     "adrive",
+    "amore_passages",
+    "asettled",
     "attempts",
     "check",
+    "checked_more",
     "course_policy",
     "drive",
     "feedback",
+    "more_passages",
     "note_of",
+    "settled",
+    "with_passages",
     "withheld",
     "wrong_in",
 ]
 
-OnFail = Literal["block", "flag", "regenerate"]
-"""What a guard does with an answer that does not pass: hold it back, deliver it flagged, or have
-it written again and verified again."""
+OnFail = Literal["block", "flag", "regenerate", "repair"]
+"""What a guard does with an answer that does not pass: hold it back, deliver it flagged, have it
+written again, or correct or leave out what failed; what is written or mended is verified again."""
 
 ATTEMPTS = 2
 """Answers to have written at most, where the caller does not say."""
 
 _MOST_NAMED = 20
 """Claims named in one feedback; more would be another answer."""
+
+_MOST_QUOTES, _LONGEST_QUOTE = 2, 500
+"""Of what the context says instead of one claim: how many, and in characters."""
 
 T = TypeVar("T")
 
@@ -114,18 +129,25 @@ def _exchange(answer: Any, context: Any, question: str | None, domain: str | Non
     )
 
 
-def course_policy(domain: str | Policy | None, on_fail: str | None) -> Policy:
+def course_policy(
+    domain: str | Policy | None, on_fail: str | None, *, repairs: bool = False
+) -> Policy:
     """Return the policy of a guard, with `on_fail` from code if it is given.
 
+    Args:
+        domain: The domain, or a policy.
+        on_fail: What to do with an answer that does not pass.
+        repairs: Whether the guard delivers a mended answer (`Step.answer`).
+
     Raises:
-        ConfigError: If the domain is unknown or no guard can do what `on_fail` says.
+        ConfigError: If the domain is unknown or the guard cannot do what `on_fail` says.
     """
     policy = resolve(domain)
     wanted = on_fail or policy.on_fail
-    if wanted not in ("block", "flag", "regenerate"):
-        raise ConfigError(
-            f"`on_fail` is {wanted!r}: this guard can do 'block', 'flag' and 'regenerate'"
-        )
+    known = ("block", "flag", "regenerate", *(("repair",) if repairs else ()))
+    if wanted not in known:
+        told = ", ".join(map(repr, known[:-1]))
+        raise ConfigError(f"`on_fail` is {wanted!r}: this guard can do {told} and {known[-1]!r}")
     return policy if on_fail is None else policy.model_copy(update={"on_fail": on_fail})
 
 
@@ -257,10 +279,15 @@ class Reported(NamedTuple):
 class Step:
     """What to do after an attempt."""
 
-    action: Literal["deliver", "block", "regenerate"]
+    action: Literal["deliver", "block", "regenerate", "repair"]
+    """`repair`: make `call`. `settled` and `asettled` do, and return one of the others."""
     decision: Decision
     feedback: str | None = None
     """What to tell the model, with `regenerate`."""
+    answer: str | None = None
+    """What to deliver in the place of the answer, with `deliver` after a repair."""
+    call: Exchange | Rewrite | None = None
+    """With `repair`: what to verify, or a question to a judge's model."""
 
 
 class Course:
@@ -277,19 +304,76 @@ class Course:
         self._most = max_attempts if may_ask and policy.on_fail == "regenerate" else 1
         self._attempts: list[Attempt] = []
         self._decision: Decision | None = None
+        self._mending: Mending | None = None
+        self._mended: Report | None = None
+        self._seconds = 0.0
 
-    def settle(self, report: Report) -> Step:
-        """Take the report of an attempt and say what to do; every attempt comes here."""
+    @property
+    def report(self) -> Report:
+        """The report of the last attempt."""
+        return self._attempts[-1].report
+
+    @property
+    def mends(self) -> bool:
+        """Whether an answer that does not pass is mended."""
+        return self._policy.on_fail == "repair"
+
+    def settle(
+        self, report: Report, *, upto: int | None = None, judge: Judge | None = None
+    ) -> Step:
+        """Take a report and say what to do; every attempt comes here, and all that is mended.
+
+        Args:
+            report: Of an attempt, or of the exchange of the last step's `call`.
+            upto: Where the part of the exchange's answer ends that can be delivered after a
+                repair; all of it by default.
+            judge: Whose model a repair may ask once.
+        """
+        self._seconds += report.usage.seconds
+        if self._mending is not None:
+            return self._settle_mended(self._mending, report)
         self._attempts.append(Attempt(exchange=report.exchange, report=report))
         decision = decide(report, self._policy)
         if decision.passed or self._policy.on_fail == "flag":
             self._decision = decision
             return Step("deliver", decision)
+        if self.mends and report.outcome == "scored":
+            conflicting = self._policy.on_conflict == "unsupported"
+            self._mending = Mending(report, upto=upto, judge=judge, conflicting=conflicting)
+            return self._mend(self._mending)
         if len(self._attempts) < self._most:
             return Step("regenerate", decision, feedback(report))
         # the last attempt is verified too, and does not pass
         tries = f" after {len(self._attempts)} attempts" if len(self._attempts) > 1 else ""
-        self._decision = replace(decision, action="block", reason=decision.reason + tries)
+        return self._block(decision, tries)
+
+    def rewritten(self, call: Rewrite, reply: Completion | JudgeError) -> Step:
+        """Take what a judge's model wrote for the parts that the last step asked for."""
+        if self._mending is None:
+            raise ConfigError("nothing is being mended: settle a report first")
+        self._mending.rewritten(call, reply)
+        return self._mend(self._mending)
+
+    def _mend(self, mending: Mending) -> Step:
+        decision = decide(self._attempts[-1].report, self._policy)
+        call = mending.todo()
+        if call is None:
+            return self._block(decision, "; it could not be mended")
+        return Step("repair", decision, call=call)
+
+    def _settle_mended(self, mending: Mending, report: Report) -> Step:
+        decision = decide(report, self._policy)
+        # stricter than the policy: nothing unsupported is left, nor anything lost
+        if not mending.verified(report) or not decision.passed:
+            return self._mend(mending)
+        self._mended = report
+        changes = len(mending.repairs)
+        told = f"; mended by {changes} change{'' if changes == 1 else 's'}"
+        self._decision = replace(decision, action="repair", reason=decision.reason + told)
+        return Step("deliver", self._decision, answer=report.exchange.answer)
+
+    def _block(self, decision: Decision, why: str) -> Step:
+        self._decision = replace(decision, action="block", reason=decision.reason + why)
         return Step("block", self._decision)
 
     def record(self, timings: Mapping[str, float] | None = None) -> Record:
@@ -297,15 +381,64 @@ class Course:
         last = self._attempts[-1]
         if self._decision is None:
             raise ConfigError("the course has not ended: settle its last report first")
+        report = self._mended or last.report
+        mended = self._mending is not None and self._mended is not None
         return Record(
-            exchange=last.exchange,
-            report=last.report,
+            exchange=report.exchange,
+            report=report,
             decision=self._decision,
             attempts=tuple(self._attempts),
-            versions=last.report.versions,
-            timings=dict(timings or {})
-            | {"verify": sum(a.report.usage.seconds for a in self._attempts)},
+            repairs=self._mending.repairs if self._mending is not None and mended else (),
+            versions=report.versions,
+            timings=dict(timings or {}) | {"verify": self._seconds},
         )
+
+
+def settled(
+    course: Course, scorer: Scorer, exchange: Exchange, *, answer: str | None = None
+) -> Step:
+    """Verify an attempt, mend it where the policy says so, and return what to do; blocking.
+
+    Args:
+        course: Of the call.
+        scorer: The cascade; its judge, if it has one, may be asked to write parts again.
+        exchange: Of the attempt.
+        answer: The part that the exchange's answer begins with and that a mended one replaces;
+            all of it by default, none of it if empty. What stands after it is not delivered
+            after a repair.
+    """
+    more = _more(course, scorer, answer)
+    step = course.settle(scorer.score(exchange), **more)
+    while step.call is not None:
+        if isinstance(step.call, Rewrite):
+            step = course.rewritten(step.call, step.call.ask())
+        else:
+            step = course.settle(scorer.score(step.call))
+    return step
+
+
+async def asettled(
+    course: Course, scorer: Scorer, exchange: Exchange, *, answer: str | None = None
+) -> Step:
+    """Do the same without blocking the event loop."""
+    report = await scorer.ascore(exchange)
+    if not course.mends:
+        return course.settle(report)
+    # what to change keeps a core busy
+    step = await offload(course.settle, report, **_more(course, scorer, answer))
+    while step.call is not None:
+        if isinstance(step.call, Rewrite):
+            step = course.rewritten(step.call, await step.call.aask())
+        else:
+            step = await offload(course.settle, await scorer.ascore(step.call))
+    return step
+
+
+def _more(course: Course, scorer: Scorer, answer: str | None) -> dict[str, Any]:
+    if not course.mends:
+        return {}
+    judge = next((v for v in scorer.verifiers if isinstance(v, Judge)), None)
+    return {"upto": None if answer is None else len(answer), "judge": judge}
 
 
 def feedback(report: Report) -> str:
@@ -315,7 +448,7 @@ def feedback(report: Report) -> str:
     else:
         problem = "The context does not support everything in your answer."
     named = [
-        f"- {' '.join(claim.text.split())} ({_complaint(claim.label)})"
+        f"- {' '.join(claim.text.split())} ({_complaint(claim)})"
         for claim in report.unsupported[:_MOST_NAMED]
     ]
     return "\n".join(
@@ -329,10 +462,76 @@ def feedback(report: Report) -> str:
     )
 
 
-def _complaint(label: str) -> str:
-    return (
-        "the context says otherwise" if label == "contradicted" else "the context does not say it"
-    )
+def _complaint(claim: Claim) -> str:
+    if claim.label != "contradicted":
+        return "the context does not say it"
+    said = [" ".join(evidence.quote.split()) for evidence in claim.evidence[:_MOST_QUOTES]]
+    told = " / ".join(quote for quote in said if len(quote) <= _LONGEST_QUOTE)
+    return f"the context says otherwise: {told}" if told else "the context says otherwise"
+
+
+MoreContext: TypeAlias = Callable[[tuple[Claim, ...]], Any]
+"""Called with the unsupported claims before a model is asked again; what it returns, at once or
+awaited, is read as `check` reads context, and None as nothing."""
+
+
+def checked_more(hook: object, policy: Policy) -> None:
+    """Check a guard's `more_context`.
+
+    Raises:
+        ConfigError: If it cannot be called, or is never to be.
+    """
+    if hook is None:
+        return
+    if not callable(hook):
+        raise ConfigError(
+            f"`more_context` is of type {type(hook).__name__}: pass a function that takes the "
+            "unsupported claims and returns passages"
+        )
+    if policy.on_fail != "regenerate":
+        raise ConfigError(
+            f"`more_context` would never be called: on_fail={policy.on_fail!r} asks once; leave "
+            "it out, or use on_fail='regenerate'"
+        )
+
+
+def more_passages(hook: MoreContext | None, claims: tuple[Claim, ...]) -> tuple[Passage, ...]:
+    """Return the passages that a hook finds for unsupported claims; blocking.
+
+    Raises:
+        ConfigError: If the hook is to be awaited.
+        CaptureError: If what it returns has no text.
+    """
+    found = hook(claims) if hook is not None else None
+    if isawaitable(found):
+        if iscoroutine(found):
+            found.close()
+        raise ConfigError(
+            "`more_context` returns an awaitable, which a blocking call cannot await: call the "
+            "guard asynchronously, or pass a plain function"
+        )
+    return _read_more(found)
+
+
+async def amore_passages(
+    hook: MoreContext | None, claims: tuple[Claim, ...]
+) -> tuple[Passage, ...]:
+    """Do the same without blocking the event loop; takes hooks of both kinds."""
+    found = hook(claims) if hook is not None else None
+    return _read_more(await found if isawaitable(found) else found)
+
+
+def _read_more(found: Any) -> tuple[Passage, ...]:
+    return () if found is None else passages_of(found, origin="retriever")
+
+
+def with_passages(feedback: str, passages: Sequence[Passage]) -> str:
+    """Return what to send a model: the feedback, and what was found since.
+
+    A trace is told of the feedback alone (`Trace.added`): the passages are evidence.
+    """
+    texts = [passage.text for passage in passages if passage.text.strip()]
+    return "\n\n".join([feedback, "More context:", *texts]) if texts else feedback
 
 
 def wrong_in(report: Report) -> list[str]:

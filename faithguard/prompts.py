@@ -14,10 +14,12 @@ from typing import Any
 
 __all__ = [
     "CLAIMS_SCHEMA",
+    "REWRITE_SCHEMA",
     "TOGETHER_SCHEMA",
     "VERDICTS_SCHEMA",
     "VERSION",
     "claims_prompt",
+    "rewrite_prompt",
     "together_prompt",
     "user_message",
     "verdicts_prompt",
@@ -107,6 +109,25 @@ Reply with one JSON object and no other word:
 {{"claims": [{{"anchor": "...", "text": "...", "kind": "fact", "evidence": \
 [{{"passage": 1, "quote": "..."}}], "label": "supported"}}]}}"""
 
+_REWRITE = f"""\
+You mend parts of an answer that say what the passages do not, for a program that reads your reply.
+
+{_DATA}
+
+"answer" is the answer, "question" what was asked, if it is known; "passages" are numbered, and \
+"pieces" are stretches of a passage in their order. "parts" are the sentences, list items or table \
+rows of the answer to mend; "unsupported" lists what each of them says without support.
+
+Write each part again, by the passages alone:
+- What is wrong is replaced by what the passages say of the same thing. What they do not say goes.
+- What else the part says stays, word for word: other facts, the language, the style, the mark-up, \
+citations, the words that join it to the sentences before and after it.
+- It stays one line of the same kind: a sentence stays a sentence, a row keeps its cells.
+- If nothing that the passages say is left of it, its text is "".
+
+Reply with one JSON object and no other word, one entry for each id, in the order of the parts:
+{{"parts": [{{"id": "...", "text": "..."}}]}}"""
+
 
 def verdicts_prompt(mark: str, rubric: str | None = None) -> str:
     """Return the system message of a judge."""
@@ -121,6 +142,11 @@ def claims_prompt(mark: str) -> str:
 def together_prompt(mark: str, rubric: str | None = None) -> str:
     """Return the system message of a judge that splits the answer as well."""
     return _closed(_TOGETHER, mark, rubric)
+
+
+def rewrite_prompt(mark: str, rubric: str | None = None) -> str:
+    """Return the system message of whoever mends parts of an answer."""
+    return _closed(_REWRITE, mark, rubric)
 
 
 def _closed(text: str, mark: str, rubric: str | None) -> str:
@@ -165,3 +191,6 @@ CLAIMS_SCHEMA = _list("claims", _object(**_STATEMENT))
 
 TOGETHER_SCHEMA = _list("claims", _object(**_STATEMENT, evidence=_EVIDENCE, label=_LABEL))
 """Of the reply of a judge that splits the answer as well."""
+
+REWRITE_SCHEMA = _list("parts", _object(id=_TEXT, text=_TEXT))
+"""Of the reply of whoever mends parts of an answer."""

@@ -317,7 +317,8 @@ class Decision:
 
     passed: bool
     action: Action
-    """`deliver` or `flag` for an answer that passed, else what is to be done with it."""
+    """`deliver` or `flag` for an answer that passed, `repair` for one that does since a guard has
+    mended it, else what is to be done with it."""
     reason: str
     """In words and with both counts: "6 of 7 claims supported: 0.86 < 0.98"."""
     level: Level | None
@@ -417,13 +418,19 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repair:
-    """One change that a guard made to an answer."""
+    """One change that a guard made to an answer.
+
+    All of a record's together, made in the answer of its last attempt, give its exchange's.
+    """
 
     span: Span
     """In the answer before the repair."""
     before: str
+    """What stood there."""
     after: str
+    """What stands there now; empty where it was left out."""
     evidence: tuple[Evidence, ...] = ()
+    """What the change rests on: what the context says, or says instead."""
 
     def __post_init__(self) -> None:
         _scrub(self)
@@ -434,8 +441,9 @@ class Record:
     """All that is kept of one exchange: what sinks, statistics and the page read."""
 
     exchange: Exchange
-    """The last attempt's."""
+    """The last attempt's; its answer as it was delivered, where `repairs` changed it."""
     report: Report
+    """Of that exchange."""
     decision: Decision
     attempts: tuple[Attempt, ...] = ()
     repairs: tuple[Repair, ...] = ()
@@ -457,6 +465,16 @@ class Record:
             CaptureError: If the text is not the JSON of a record.
         """
         return from_json(cls, text)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from faithguard._render import record_terminal
+
+        yield from record_terminal(self)
+
+    def _repr_html_(self) -> str:
+        from faithguard._render import record_html
+
+        return record_html(self)
 
     def __repr__(self) -> str:
         return (

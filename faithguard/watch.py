@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import logging
 import os
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ParamSpec, TypeAlias, cast
@@ -19,7 +19,7 @@ from faithguard._background import Background
 from faithguard.errors import ConfigError, describe
 from faithguard.policy import Policy, decide, resolve
 from faithguard.scorer import Scorer, chosen_scorer
-from faithguard.sinks import AnySink, Follower, LogSink, Placed, Sink
+from faithguard.sinks import AnySink, Follower, LogSink, Placed, Sink, SqliteSink
 from faithguard.types import Attempt, Decision, Exchange, Record, Report
 from faithguard.verifiers.judge import Judge
 
@@ -38,8 +38,8 @@ class Outbox:
     """Sinks behind a bounded queue.
 
     Args:
-        sinks: Objects with a `write` method, or functions of a record; one log line for each
-            record by default.
+        sinks: Objects with a `write` method, or functions of a record; by default one log line
+            for each record, and the store that FAITHGUARD_STORE names, if it does.
         capacity: Records that may wait.
 
     Raises:
@@ -53,7 +53,9 @@ class Outbox:
         on_report: Callable[[Report], object] | None = None,
         capacity: int = 1_000,
     ) -> None:
-        self._sinks: tuple[AnySink, ...] = (LogSink(),) if sinks is None else _checked(sinks)
+        self._sinks = _usual() if sinks is None else _checked(sinks)
+        self._failing: Counter[int] = Counter()  # records that a sink lost since it last worked
+        self.lost = 0
         if on_report is not None and not callable(on_report):
             kind = type(on_report).__name__
             raise ConfigError(f"`on_report` is of type {kind}: pass a function of a report")
@@ -93,7 +95,7 @@ class Outbox:
 
     def _write(self, record: Record, places: Sequence[_Write]) -> None:
         placed = iter(places)
-        for sink in self._sinks:
+        for number, sink in enumerate(self._sinks):
             try:
                 if isinstance(sink, Placed):
                     next(placed)(record)
@@ -102,7 +104,30 @@ class Outbox:
                 else:
                     sink(record)
             except Exception as error:
-                log.warning("faithguard: %s in sink %s", describe(error), _name(sink))
+                self._count(number, sink, error)
+            else:
+                self._works(number, sink)
+
+    def _count(self, number: int, sink: AnySink, error: Exception) -> None:
+        """Say once that a sink loses records: a full disk is no reason to fill a log as well."""
+        self.lost += 1
+        self._failing[number] += 1
+        if self._failing[number] == 1:
+            log.warning(
+                "faithguard: %s in sink %s; what else it loses is counted",
+                describe(error),
+                _name(sink),
+            )
+
+    def _works(self, number: int, sink: AnySink) -> None:
+        if lost := self._failing.pop(number, 0):
+            log.warning("faithguard: sink %s works again, %d records lost", _name(sink), lost)
+
+
+def _usual() -> tuple[AnySink, ...]:
+    """Return the sinks of whoever names none."""
+    named = os.environ.get("FAITHGUARD_STORE", "").strip()
+    return (LogSink(), SqliteSink()) if named else (LogSink(),)
 
 
 def _here(sink: Placed, run: str | None) -> _Write:
@@ -187,6 +212,11 @@ class Watch:
     def dropped(self) -> int:
         """Exchanges that were not scored because too many were waiting."""
         return self._outbox.queue.dropped
+
+    @property
+    def lost(self) -> int:
+        """Records that a sink could not take, each sink counted."""
+        return self._outbox.lost
 
     def follow(self, run: str) -> None:
         """Tell the sinks that follow runs of one that goes on; never raises."""

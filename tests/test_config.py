@@ -320,6 +320,7 @@ def test_an_empty_variable_is_unset(value: str) -> None:
         ("FAITHGUARD_POLCY", "FAITHGUARD_POLICY"),
         ("FAITHGUARD_DOMIAN", "FAITHGUARD_DOMAIN"),
         ("FAITHGUARD_ON_CONTRADICT", "FAITHGUARD_ON_CONTRADICTION"),
+        ("FAITHGUARD_STOER", "FAITHGUARD_STORE"),
     ],
 )
 def test_a_misspelt_variable_is_refused(wrong: str, right: str) -> None:

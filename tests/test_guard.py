@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -289,6 +290,9 @@ def test_what_no_guard_can_do_is_refused() -> None:
         course_policy("support", "ignore")
     with pytest.raises(ConfigError, match="'repair'"):
         course_policy(Policy.for_domain("support", on_fail="repair"), None)
+    with pytest.raises(ConfigError, match=r"'ignore'.*'regenerate' and 'repair'"):
+        course_policy("support", "ignore", repairs=True)
+    assert course_policy("support", "repair", repairs=True).on_fail == "repair"
     with pytest.raises(ConfigError, match="unknown domain"):
         course_policy("suport", None)
 
@@ -315,7 +319,7 @@ def test_feedback_tells_a_contradiction_from_silence() -> None:
     """The model learns what kind of wrong it was."""
     said = feedback(sync_check("The fare for a car is 19 crowns. Dogs sing aboard.", CONTEXT))
 
-    assert "19 crowns. (the context says otherwise)" in said
+    assert re.search(r"19 crowns\. \(the context says otherwise: [^\n]*14 crowns[^\n]*\)\n", said)
     assert "Dogs sing aboard. (the context does not say it)" in said
 
 

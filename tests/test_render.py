@@ -18,6 +18,8 @@ from faithguard.types import (
     Failure,
     Label,
     Passage,
+    Record,
+    Repair,
     Report,
     Usage,
     Verdict,
@@ -599,3 +601,42 @@ def test_a_settled_claim_can_be_shown() -> None:
     )
 
     assert "? not mentioned" in printed(made((claim,)))
+
+
+def mended(*repairs: Repair) -> Record:
+    """Return the record of an answer that a guard changed."""
+    report = made(CLAIMS[:1])
+    return Record(
+        exchange=report.exchange, report=report, decision=report.decide("support"), repairs=repairs
+    )
+
+
+def test_a_record_shows_what_was_changed_and_on_what_evidence() -> None:
+    """A terminal and a page: each change in words, with the quote that it rests on."""
+    evidence = (quoted(0, "Planted in 1962"),)
+    record = mended(
+        Repair(span=(35, 39), before="1926", after="1962", evidence=evidence),
+        Repair(span=(50, 60), before="- It snows.\n", after=""),
+    )
+    stream = io.StringIO()
+    Console(file=stream, width=100).print(record)
+    shown = flat(stream.getvalue())
+
+    assert "“1926” became “1962” “Planted in 1962” (passage 1, orchard.md)" in shown
+    assert "“- It snows.” was left out" in shown
+    page = record._repr_html_()
+    assert "<bdi>“1926” became “1962”</bdi>" in page
+    assert "“Planted in 1962”" in page
+    assert "changed by the guard" not in mended()._repr_html_()
+
+
+def test_hostile_changes_have_no_effect() -> None:
+    """What was changed is hostile text like the answer; and many changes are cut visibly."""
+    record = mended(*[Repair(span=(0, 1), before=HOSTILE, after=HOSTILE)] * 101)
+    stream = io.StringIO()
+    Console(file=stream, width=80, force_terminal=False).print(record)
+
+    assert "\x1b" not in stream.getvalue()
+    assert "1 more changes" in stream.getvalue()
+    assert "<script" not in record._repr_html_()
+    assert "<img" not in record._repr_html_()

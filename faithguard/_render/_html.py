@@ -1,16 +1,17 @@
-"""Report -> an HTML fragment for a notebook."""
+"""Report or record -> an HTML fragment for a notebook or a page."""
 
 from __future__ import annotations
 
 from html import escape
 from typing import TYPE_CHECKING
 
+from faithguard._render._record import Shown, record_sheet
 from faithguard._render._sheet import LOOKS, Sheet, sheet_of
 
 if TYPE_CHECKING:
-    from faithguard.types import Report
+    from faithguard.types import Decision, Record, Report
 
-__all__ = ["html"]
+__all__ = ["html", "record_html"]
 
 # The two classes keep MathJax from reading "$5 to $6" as a formula.
 _FRAME = (
@@ -18,6 +19,11 @@ _FRAME = (
     "font-size:14px;line-height:1.5;max-width:72em;color:inherit;overflow-wrap:anywhere;"
     'text-align:left;overflow:hidden">'
 )
+_TEXT = (
+    '<div dir="auto" style="white-space:pre-wrap;overflow:hidden;margin:8px 0;'
+    'padding:8px 12px;border-left:3px solid rgba(128,128,128,.4)">'
+)
+_LIT = "48,164,108"
 _MUTED = "opacity:.75;font-size:12px"
 _CELL = (
     "padding:6px 10px 6px 0;vertical-align:top;text-align:left;white-space:normal;"
@@ -25,17 +31,62 @@ _CELL = (
 )
 
 
-def html(report: Report) -> str:
-    """Return a fragment that shows the report: no script, no style sheet, no request."""
-    sheet = sheet_of(report)
-    parts = [_FRAME, _headline(sheet)]
+def html(report: Report, decision: Decision | None = None) -> str:
+    """Return a fragment that shows the report: no script, no style sheet, no request.
+
+    A `decision` that is handed in is graded by, and told in words.
+    """
+    return f"{_FRAME}{_body(sheet_of(report, decision))}</div>"
+
+
+def record_html(record: Record) -> str:
+    """Return a fragment that shows a record: what was asked, found, answered and done."""
+    sheet = record_sheet(record)
+    parts = [_FRAME]
+    if sheet.question:
+        parts.append(f'<div dir="auto"><b><bdi>{escape(sheet.question)}</bdi></b></div>')
+    parts.append(f'<div style="{_MUTED}"><bdi>{escape(" · ".join(sheet.about))}</bdi></div>')
+    parts.append(_body(sheet.report))
+    for number, attempt in enumerate(sheet.earlier, start=1):
+        parts.append(
+            _fold(f"attempt {number}: {attempt.outcome}, {attempt.counts}", _body(attempt))
+        )
+    parts += [_fold(passage.title, _passage(passage)) for passage in sheet.passages]
+    if sheet.left_out:
+        parts.append(f"<div><b>{escape(sheet.left_out)}</b></div>")
+    return "".join(parts) + "</div>"
+
+
+def _fold(title: str, body: str) -> str:
+    return f"<details><summary><bdi>{escape(title)}</bdi></summary>{body}</details>"
+
+
+def _passage(passage: Shown) -> str:
+    parts = [_TEXT]
+    for text, lit in passage.pieces:
+        marked = f'<mark style="{_tint(_LIT)}">{escape(text)}</mark>' if lit else escape(text)
+        parts.append(marked)
+    if passage.rest:
+        parts.append(f"<b>{escape(passage.rest)}</b>")
+    return "".join(parts) + "</div>"
+
+
+def _body(sheet: Sheet) -> str:
+    parts = [_headline(sheet)]
+    if sheet.verdict:
+        parts.append(f"<div>{escape(sheet.verdict)}</div>")
     parts += [f'<div style="{_MUTED}" dir="auto">{escape(note)}</div>' for note in sheet.notes]
     parts.append(_answer(sheet))
     if sheet.rows:
         parts.append(_table(sheet))
     if sheet.left_out:
         parts.append(f"<div><b>{escape(sheet.left_out)}</b></div>")
-    parts.append(f'<div style="{_MUTED}">{escape(sheet.made_by)}</div></div>')
+    if sheet.changes:
+        parts.append("<div><b>changed by the guard</b></div>")
+    for change in sheet.changes:
+        cited = "".join(_cited(quote, place) for quote, place in change.evidence)
+        parts.append(f"<div><bdi>{escape(change.words)}</bdi>{cited}</div>")
+    parts.append(f'<div style="{_MUTED}">{escape(sheet.made_by)}</div>')
     return "".join(parts)
 
 
@@ -55,10 +106,7 @@ def _tint(rgb: str) -> str:
 
 
 def _answer(sheet: Sheet) -> str:
-    parts = [
-        '<div dir="auto" style="white-space:pre-wrap;overflow:hidden;margin:8px 0;'
-        'padding:8px 12px;border-left:3px solid rgba(128,128,128,.4)">'
-    ]
+    parts = [_TEXT]
     for piece in sheet.pieces:
         for number, label in piece.begins:
             look = LOOKS[label]
@@ -71,8 +119,6 @@ def _answer(sheet: Sheet) -> str:
         parts.append(f"<span{style}>{text}</span>")
     if sheet.rest:
         parts.append(f"<b>{escape(sheet.rest)}</b>")
-    if not sheet.pieces:
-        parts.append(f'<span style="{_MUTED}">(empty answer)</span>')
     return "".join(parts) + "</div>"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -12,16 +12,29 @@ from typing import TYPE_CHECKING
 from faithguard.errors import ConfigError
 
 if TYPE_CHECKING:
-    from faithguard.types import Cause, Claim, Decision, Evidence, Exchange, Label, Outcome, Report
+    from faithguard.types import (
+        Cause,
+        Claim,
+        Decision,
+        Evidence,
+        Exchange,
+        Label,
+        Outcome,
+        Repair,
+        Report,
+    )
 
 __all__ = [
     "CAUSES",
     "LOOKS",
+    "OUTCOMES",
+    "Change",
     "Look",
     "Piece",
     "Row",
     "Sheet",
     "escaped",
+    "line",
     "sheet_of",
     "visible",
     "where",
@@ -39,6 +52,7 @@ _SLACK = 40  # a cut that saves less than its own notice is none
 _CLAIMS = 500
 _EVIDENCE = 3
 _FAILURES = 5
+_CHANGES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +78,7 @@ LOOKS: dict[Label, Look] = {
     "not_checked": Look("–", "-", "not checked", "dim", "139,141,152"),
 }
 
-_OUTCOMES: dict[Outcome, str] = {
+OUTCOMES: dict[Outcome, str] = {
     "scored": "scored",
     "abstained": "abstained: the answer says that it does not know",
     "no_claims": "no claims: the answer states nothing that can be checked",
@@ -113,7 +127,7 @@ def _cut(text: str, limit: int) -> str:
     return f"{text[:limit]}… {len(text) - limit:,} more characters"
 
 
-def _line(text: str, limit: int) -> str:
+def line(text: str, limit: int) -> str:
     """Return `text` on one line, cut and safe to show."""
     return " ".join(visible(_cut(text, limit)).split())
 
@@ -149,6 +163,15 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """What a guard changed in the answer before it was delivered."""
+
+    words: str
+    evidence: tuple[tuple[str, str], ...]
+    """A quote, and where it stands."""
+
+
+@dataclass(frozen=True, slots=True)
 class Sheet:
     """A report in the words that a person reads; every text is safe and of bounded length."""
 
@@ -161,16 +184,19 @@ class Sheet:
     notes: tuple[str, ...]
     pieces: tuple[Piece, ...]
     rest: str
-    """What was cut off from the answer, in words."""
+    """What was cut off from the answer, or why there is none, in words."""
     rows: tuple[Row, ...]
     left_out: str
     """What was cut off from the rows, in words."""
     made_by: str
     verdict: str
     """The words of a decision that was handed in."""
+    changes: tuple[Change, ...]
 
 
-def sheet_of(report: Report, given: Decision | None = None) -> Sheet:
+def sheet_of(
+    report: Report, given: Decision | None = None, repairs: Sequence[Repair] = ()
+) -> Sheet:
     decision, trouble = _decision(report) if given is None else (given, "")
     level = None if decision is None else decision.level
     claims = _shown(report)
@@ -178,18 +204,38 @@ def sheet_of(report: Report, given: Decision | None = None) -> Sheet:
     answer = report.exchange.answer
     end = len(answer) if len(answer) <= _ANSWER + _SLACK else _ANSWER
     return Sheet(
-        outcome=_OUTCOMES[report.outcome],
+        outcome=OUTCOMES[report.outcome],
         counts=_counts(report, decision),
         level="" if decision is None else _level(decision),
         look=_LEVELS[level] if level else _NO_LEVEL,
         notes=tuple(_notes(report, trouble)),
         pieces=tuple(_pieces(answer[:end], claims)),
-        rest=f"… {len(answer) - end:,} more characters" if end < len(answer) else "",
+        rest=_rest(report, end),
         rows=tuple(_row(number, claim, report.exchange) for number, claim in claims),
         left_out=f"… {hidden:,} more claims" if hidden else "",
         made_by=_made_by(report),
         verdict="" if given is None else _verdict(given),
+        changes=tuple(_changes(repairs, report.exchange)),
     )
+
+
+def _rest(report: Report, shown: int) -> str:
+    """Return what to say behind the part of the answer that is shown."""
+    answer = report.exchange.answer
+    if not answer:
+        return "(the answer was not kept)" if report.claims else "(empty answer)"
+    return f"… {len(answer) - shown:,} more characters" if shown < len(answer) else ""
+
+
+def _changes(repairs: Sequence[Repair], exchange: Exchange) -> Iterator[Change]:
+    for repair in repairs[:_CHANGES]:
+        before, after = line(repair.before, _CLAIM), line(repair.after, _CLAIM)
+        words = f"“{before}” became “{after}”" if after else f"“{before}” was left out"
+        if not before:
+            words = f"“{after}” was put in"
+        yield Change(words, _cited(repair.evidence, exchange))
+    if len(repairs) > _CHANGES:
+        yield Change(f"… {len(repairs) - _CHANGES:,} more changes", ())
 
 
 def _decision(report: Report) -> tuple[Decision | None, str]:
@@ -200,7 +246,7 @@ def _decision(report: Report) -> tuple[Decision | None, str]:
     try:
         return report.decide(), ""
     except ConfigError as error:
-        return None, f"no decision: {_line(str(error), _REASON)}"
+        return None, f"no decision: {line(str(error), _REASON)}"
     except Exception:
         return None, ""
 
@@ -230,14 +276,14 @@ def _number(score: float, marks: tuple[float, ...]) -> str:
 
 
 def _level(decision: Decision) -> str:
-    domain = _line(decision.domain, _SOURCE)
+    domain = line(decision.domain, _SOURCE)
     if decision.level is None:
         return f"{'passes' if decision.passed else 'does not pass'} for {domain}"
     return f"{decision.level} for {domain} (safe from {decision.safe:g})"
 
 
 def _verdict(decision: Decision) -> str:
-    return f"{'passed' if decision.passed else 'not passed'}: {_line(decision.reason, _ANSWER)}"
+    return f"{'passed' if decision.passed else 'not passed'}: {line(decision.reason, _ANSWER)}"
 
 
 def _notes(report: Report, trouble: str) -> Iterator[str]:
@@ -249,7 +295,7 @@ def _notes(report: Report, trouble: str) -> Iterator[str]:
         whole = failure.claim is None
         yield (
             f"{'stage' if whole else 'verdict'} missing ({failure.kind}, "
-            f"{_line(failure.stage, _SOURCE)}): {_line(failure.message, _REASON)}"
+            f"{line(failure.stage, _SOURCE)}): {line(failure.message, _REASON)}"
         )
     if len(report.failures) > _FAILURES:
         yield f"… {len(report.failures) - _FAILURES:,} more failures"
@@ -285,20 +331,22 @@ def _pieces(answer: str, claims: list[tuple[int, Claim]]) -> Iterator[Piece]:
 
 def _row(number: int, claim: Claim, exchange: Exchange) -> Row:
     kind = "" if claim.kind == "fact" else f" ({claim.kind})"
-    evidence = [
-        (_line(piece.quote, _QUOTE), where(piece, exchange)) for piece in claim.evidence[:_EVIDENCE]
-    ]
-    if len(claim.evidence) > _EVIDENCE:
-        evidence.append(("", f"… {len(claim.evidence) - _EVIDENCE:,} more"))
     return Row(
         number=number,
         label=claim.label,
         verdict=LOOKS[claim.label].word + kind,
-        claim=_line(claim.text, _CLAIM),
-        reason=_line(claim.reason, _REASON),
+        claim=line(claim.text, _CLAIM),
+        reason=line(claim.reason, _REASON),
         cause="" if claim.cause is None else f"cause: {CAUSES[claim.cause]}",
-        evidence=tuple(evidence),
+        evidence=_cited(claim.evidence, exchange),
     )
+
+
+def _cited(found: Sequence[Evidence], exchange: Exchange) -> tuple[tuple[str, str], ...]:
+    evidence = [(line(piece.quote, _QUOTE), where(piece, exchange)) for piece in found[:_EVIDENCE]]
+    if len(found) > _EVIDENCE:
+        evidence.append(("", f"… {len(found) - _EVIDENCE:,} more"))
+    return tuple(evidence)
 
 
 def where(evidence: Evidence, exchange: Exchange) -> str:
@@ -308,17 +356,15 @@ def where(evidence: Evidence, exchange: Exchange) -> str:
         return f"{place}, which is not in the context"
     passage = exchange.passages[evidence.passage]
     if passage.source:
-        place += f", {_line(passage.source, _SOURCE)}"
-    if not evidence.stands_in(exchange):
+        place += f", {line(passage.source, _SOURCE)}"
+    if evidence.quote and not evidence.stands_in(exchange):  # without it, texts were not kept
         place += "; the quote does not stand there"
     return place if passage.seen else f"{place}; never reached the prompt"
 
 
 def _made_by(report: Report) -> str:
     usage = report.usage
-    parts = [
-        f"{_line(stage, 40)} {_line(name, _SOURCE)}" for stage, name in report.versions.items()
-    ]
+    parts = [f"{line(stage, 40)} {line(name, _SOURCE)}" for stage, name in report.versions.items()]
     parts.append(f"{usage.calls:,} model call{'' if usage.calls == 1 else 's'}")
     if usage.cached:
         parts.append(f"{usage.cached:,} verdicts from the cache")

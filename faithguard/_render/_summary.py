@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from faithguard.stats import Summary
     from faithguard.types import Label
 
-__all__ = ["Bar", "summary_table"]
+__all__ = ["Bar", "summary_rows", "summary_table"]
 
 
 def summary_table(summary: Summary) -> RenderableType:
@@ -28,12 +28,13 @@ def summary_table(summary: Summary) -> RenderableType:
     table.add_column("what", no_wrap=True)
     table.add_column("count", justify="right", no_wrap=True)
     table.add_column("of", overflow="fold")
-    for row in _rows(summary):
+    for row in summary_rows(summary):
         table.add_row(*(Text(cell) for cell in row))
     return table
 
 
-def _rows(summary: Summary) -> Iterator[tuple[str, str, str]]:
+def summary_rows(summary: Summary) -> Iterator[tuple[str, str, str]]:
+    """Yield each figure: what it is, the count, and of what."""
     yield "answers", _count(summary.answers), _outcomes(summary)
     yield "scorable", _count(summary.scorable), f"of {summary.answers:,} answers given"
     yield "passed", _count(summary.passed), _passed(summary)

@@ -1,24 +1,27 @@
-"""Report -> rich renderables, laid out for the width and the encoding of the terminal."""
+"""Report or record -> rich renderables, laid out for the width and the encoding of the terminal."""
 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from faithguard._render._sheet import LOOKS, Sheet, escaped, sheet_of
+from faithguard._render._record import RecordSheet, record_sheet
+from faithguard._render._sheet import LOOKS, Sheet, escaped, line, sheet_of
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
     from rich.text import Text
 
-    from faithguard.types import Decision, Label, Report
+    from faithguard.store import Opinion
+    from faithguard.types import Decision, Label, Record, Report
 
-__all__ = ["terminal", "text"]
+__all__ = ["record_terminal", "terminal", "text"]
 
 _WIDE = 96  # columns from which a table can be read
 _WIDEST = 120
+_NOTE = 300  # characters
 
 # For a terminal that cannot show them; anything else becomes an escape such as \u4e2d.
 _PLAIN = {
@@ -42,6 +45,16 @@ def terminal(report: Report, decision: Decision | None = None) -> Iterator[Rende
     words; without one the domain of the exchange grades.
     """
     yield _Page(sheet_of(report, decision))
+
+
+def record_terminal(record: Record, opinions: Sequence[Opinion] = ()) -> Iterator[RenderableType]:
+    """Yield what rich prints of a record: what was asked, answered, done and found.
+
+    Args:
+        record: To be shown.
+        opinions: What a person said of its claims.
+    """
+    yield _RecordPage(record_sheet(record), opinions)
 
 
 def text(report: Report, *, width: int = 100) -> str:
@@ -104,6 +117,7 @@ class _Page:
             yield from (self._table if wide else self._list)(fit, signs, options.max_width)
         if sheet.left_out:
             yield Text(fit(sheet.left_out), style="bold")
+        yield from self._changes(fit)
         yield Text(fit(sheet.made_by), style="dim", overflow="fold")
         if sheet.verdict:
             yield Text()
@@ -129,8 +143,18 @@ class _Page:
             for number, label in piece.begins:
                 text.append(f"[{signs[label]}{number}] ", style=LOOKS[label].style)
             text.append(fit(piece.text), style=LOOKS[piece.label].style if piece.label else "")
-        text.append(fit(self.sheet.rest), style="bold")
-        return text if text.plain else Text("(empty answer)", style="dim")
+        return text.append(fit(self.sheet.rest), style="bold")
+
+    def _changes(self, fit: Callable[[str], str]) -> Iterator[RenderableType]:
+        from rich.text import Text
+
+        if not self.sheet.changes:
+            return
+        yield Text("changed by the guard", style="bold")
+        for change in self.sheet.changes:
+            cited = [_cited(quote, place, fit) for quote, place in change.evidence]
+            yield Text(" ").join([Text(fit(change.words), overflow="fold"), *cited])
+        yield Text()
 
     def _table(
         self, fit: Callable[[str], str], signs: dict[Label, str], width: int
@@ -188,3 +212,47 @@ def _cited(quote: str, place: str, fit: Callable[[str], str]) -> Text:
     if quote:
         text.append(fit(f"“{quote}” "))
     return text.append(fit(f"({place})" if quote else place), style="dim")
+
+
+class _RecordPage:
+    """A record, laid out as its report is."""
+
+    def __init__(self, sheet: RecordSheet, opinions: Sequence[Opinion]) -> None:
+        self.sheet = sheet
+        self.opinions = opinions
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from rich.text import Text
+
+        fit = _fitted(options.encoding)
+        sheet = self.sheet
+        if sheet.question:
+            yield Text(fit(sheet.question), style="bold", overflow="fold")
+        yield Text(fit(" · ".join(sheet.about)), style="dim", overflow="fold")
+        yield Text()
+        yield _Page(sheet.report)
+        for title, lines in self._lists():
+            yield Text()
+            yield Text(title, style="bold")
+            for entry in lines:
+                yield Text(fit(f"  {entry}"), overflow="fold")
+
+    def _lists(self) -> Iterator[tuple[str, list[str]]]:
+        sheet = self.sheet
+        if sheet.earlier:
+            yield (
+                "earlier attempts",
+                [f"{n}. {a.outcome}, {a.counts}" for n, a in enumerate(sheet.earlier, start=1)],
+            )
+        if self.opinions:
+            yield (
+                "what a person says of the verdicts",
+                [
+                    f"{said.claim + 1}. {'right' if said.agree else 'wrong'} "
+                    f"{line(said.note, _NOTE)}".rstrip()
+                    for said in self.opinions
+                ],
+            )
+        if sheet.passages:
+            lines = [passage.title for passage in sheet.passages]
+            yield "context", [*lines, sheet.left_out] if sheet.left_out else lines

@@ -1,8 +1,8 @@
 """Record -> wherever people look.
 
-In: one `Record` for each exchange. Out: a log line, a line of a file, or what a sink of yours
-does. Sinks run in a thread of their own behind a bounded queue: stored + dropped = submitted,
-and a sink that hangs or raises never reaches the host.
+In: one `Record` for each exchange. Out: a log line, a line of a file, a row of a database, or
+what a sink of yours does. Sinks run in a thread of their own behind a bounded queue: stored +
+dropped = submitted, and a sink that hangs or raises never reaches the host.
 
 To add one, write a class with the one method of `Sink`, or pass a plain function;
 `faithguard.testing.check_sink` is its contract suite. One that has to know where in its own
@@ -19,6 +19,7 @@ from faithguard.sinks._langfuse import LangfuseSink
 from faithguard.sinks._langsmith import LangSmithSink
 from faithguard.sinks._log import LogSink
 from faithguard.sinks._otel import OtelSink
+from faithguard.sinks._sqlite import SqliteSink
 from faithguard.types import Record
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "OtelSink",
     "Placed",
     "Sink",
+    "SqliteSink",
 ]
 
 

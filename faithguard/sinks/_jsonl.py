@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from faithguard.errors import CaptureError, ConfigError
+from faithguard.sinks._redact import Keep, checked_tags
 from faithguard.types import Record, from_json, to_json
 
 try:
@@ -28,13 +29,25 @@ class JsonlSink:
 
     Args:
         path: The file; it is made when the first record comes, its folder must be there.
+        redact: A text -> what may be kept of it; every text of a record passes through it.
+        texts: Whether texts are kept; if not, then labels, counts, spans, sources and tags.
+        tags: To be added to each record's own, such as the version of a prompt.
 
     Raises:
-        ConfigError: If there is no such folder, or the path is one itself.
+        ConfigError: If there is no such folder, the path is one itself, or another value cannot
+            be used.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._path = Path(path)
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        redact: Callable[[str], str] | None = None,
+        texts: bool = True,
+        tags: Sequence[str] = (),
+    ) -> None:
+        self._keep = Keep(redact=redact, texts=texts, tags=checked_tags(tags))
+        self._path = Path(path).absolute()  # the program may change its folder
         if self._path.is_dir():
             raise ConfigError(f"JsonlSink({str(path)!r}) is a folder: name a file in it")
         if not self._path.parent.is_dir():
@@ -49,8 +62,9 @@ class JsonlSink:
 
         Raises:
             OSError: If the file cannot be written.
+            FaithguardError: If `redact` fails; nothing is written then.
         """
-        line = (to_json(record) + "\n").encode("ascii")
+        line = (to_json(self._keep(record)) + "\n").encode("ascii")
         with self._lock:
             file = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
             try:

@@ -15,9 +15,17 @@ from langchain_core.callbacks import BaseCallbackManager
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 
-from faithguard import CaptureError, Exchange, Policy, Record, Report, UnfaithfulAnswerError
+from faithguard import CaptureError, Exchange, Passage, Policy, Record, UnfaithfulAnswerError
 from faithguard.capture import Trace
-from faithguard.guard import Course, Reported, Step, note_of, withheld, wrong_in
+from faithguard.guard import (
+    Course,
+    Reported,
+    Step,
+    note_of,
+    with_passages,
+    withheld,
+    wrong_in,
+)
 from faithguard.replay import Replay
 from faithguard_langchain._again import Remembers
 from faithguard_langchain._isolation import GuardCapture, detached
@@ -70,8 +78,10 @@ class Call:
         self._given = input
         self._trace = Trace(inputs=plain_input(input))
         self._replay = Replay() if guarded.remembers else None
-        self._course = Course(guarded.policy, max_attempts=guarded.max_attempts)
-        self._answer = ""
+        self.course = Course(guarded.policy, max_attempts=guarded.max_attempts)
+        self.answer = ""
+        self.mends: str | None = None
+        """The part of what was verified that a mended answer can stand in the place of."""
         self.input = self._with_feedback("")
         self._child = child
         self._config = config
@@ -92,7 +102,8 @@ class Call:
         """
         if self._keys.context is not None or not self._trace.fetched:
             self._trace.retrieved("", context_of(output, self._keys.context))
-        texts = self._view(output).texts()
+        view = self._view(output)
+        texts = view.texts()
         if texts is None:
             key = self._keys.answer
             where = "the usual places" if key is None else f"`answer_key` {key!r}"
@@ -100,7 +111,8 @@ class Call:
                 f"no answer in {where} of the chain's output, a {type(output).__name__}: name its "
                 "key with answer_key=..., or end the chain in a string, a message or a dict"
             )
-        self._answer = texts[0]
+        self.answer = texts[0]
+        self.mends = texts[0] if view.keeps_form() else ""
         return self._trace.exchange("\n\n".join(texts), question=self._question())
 
     def _view(self, output: Any) -> Output:
@@ -116,15 +128,19 @@ class Call:
             context_keys=(*CONTEXT_KEYS, self._keys.context or ""),
         )
 
-    def settle(self, report: Report) -> Step:
-        """Take the report of an attempt; prepare the next one if there is to be one."""
-        step = self._course.settle(report)
-        if step.feedback is not None:
-            self._trace.added(step.feedback)
-            self.input = self._with_feedback(step.feedback)
-            if self._replay is not None:
-                self._replay.ask_again(self._answer, wrong_in(report), step.feedback)
-        return step
+    def again(self, feedback: str, passages: tuple[Passage, ...]) -> None:
+        """Prepare the next attempt.
+
+        Args:
+            feedback: What to tell the model.
+            passages: What was found since for the claims that failed.
+        """
+        self._trace.added(feedback)
+        self._trace.found_since(passages)
+        told = with_passages(feedback, passages)
+        self.input = self._with_feedback(told)
+        if self._replay is not None:
+            self._replay.ask_again(self.answer, wrong_in(self.course.report), told)
 
     def close(self, step: Step, output: Any) -> Any:
         """Return what the caller gets.
@@ -132,7 +148,7 @@ class Call:
         Raises:
             UnfaithfulAnswerError: If the answer is held back and there is no fallback.
         """
-        record = self._course.record()
+        record = self.course.record()
         above = self._child.parent_run_id
         self._guarded.tell(record, None if above is None else str(above))
         fallback = self._guarded.fallback
@@ -141,6 +157,8 @@ class Call:
                 raise UnfaithfulAnswerError(record.decision, record.report, record)
             if isinstance(fallback, str):
                 output = self._view(output).with_answer(fallback)
+        elif step.answer is not None:
+            output = self._view(output).with_answer(step.answer)
         # a fallback that is guarded itself says of its own answer what is true of it
         if step.action != "block" or not _is_marked(output):
             output = _marked(output, record)

@@ -29,7 +29,18 @@ from faithguard import (
     Report,
     Scorer,
 )
-from faithguard.guard import OnFail, Reported, attempts, course_policy
+from faithguard.guard import (
+    MoreContext,
+    OnFail,
+    Reported,
+    amore_passages,
+    asettled,
+    attempts,
+    checked_more,
+    course_policy,
+    more_passages,
+    settled,
+)
 from faithguard.scorer import chosen_scorer
 from faithguard.sinks import AnySink
 from faithguard.watch import Outbox
@@ -51,6 +62,7 @@ def guard(
     on_fail: OnFail | None = None,
     fallback: str | Runnable[Any, Any] | None = None,
     max_attempts: int | None = None,
+    more_context: MoreContext | None = None,
     on_report: Callable[[Report], object] | None = None,
     sinks: Sequence[AnySink] | None = None,
     scorer: Scorer | None = None,
@@ -70,11 +82,15 @@ def guard(
         chain: Any Runnable that returns a string, a message, or a dict with an answer.
         domain: The domain, or a policy, whose thresholds decide.
         on_fail: "block": deliver the fallback, or raise; "regenerate": ask the model again with
-            the claims that failed, then block; "flag": deliver, with the report. The policy's,
-            which is "block" unless it says otherwise, if it is not given.
+            the claims that failed, then block; "repair": correct or leave out the sentences,
+            items or rows that failed, verify again, else block; "flag": deliver, with the
+            report. The policy's, which is "block" unless it says otherwise, if it is not given.
         fallback: What a blocked caller gets: a text in the place of the answer, or a Runnable
             that is called with the chain's input; its output is not verified. Not with "flag".
         max_attempts: Answers to have written at most, 2 by default; only with "regenerate".
+        more_context: Called with the claims that failed before the model is asked again; what it
+            returns (strings, Documents, Passages; a coroutine function for asynchronous calls)
+            is sent along and is evidence. Only with "regenerate".
         on_report: Called with the report of each call's last attempt.
         sinks: Where records go; one log line for each call by default.
         scorer: The cascade; the local one by default.
@@ -93,9 +109,10 @@ def guard(
     """
     return Guarded(
         chain,
-        policy=course_policy(domain, on_fail),
+        policy=course_policy(domain, on_fail, repairs=True),
         fallback=fallback,
         max_attempts=max_attempts,
+        more_context=more_context,
         outbox=Outbox(sinks, on_report=on_report),
         scorer=chosen_scorer(scorer, judge),
         keys=Keys(answer_key, context_key, question_key, feedback_key),
@@ -129,6 +146,7 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
         policy: Policy,
         fallback: str | AnyRunnable | None,
         max_attempts: int | None,
+        more_context: MoreContext | None,
         outbox: Outbox,
         scorer: Scorer,
         keys: Keys,
@@ -140,6 +158,7 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
             )
         most = attempts(max_attempts, policy)
         _check_fallback(fallback, policy)
+        checked_more(more_context, policy)
         refuse(chain)
         again = policy.on_fail == "regenerate"
         if again and keys.feedback is None and not has_model(chain):
@@ -153,6 +172,7 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
         self.policy = policy
         self.fallback = fallback
         self.max_attempts = most
+        self._more_context = more_context
         self.keys = keys
         self.remembers = again and keys.feedback is None
         self.reporting = False
@@ -281,8 +301,11 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
                     raise
             if fault is not None:  # raised here, where nothing of the error hangs on to it
                 raise fault
-            step = call.settle(self._scorer.score(call.exchange(output)))
-            if step.action == "regenerate":
+            exchange = call.exchange(output)
+            step = settled(call.course, self._scorer, exchange, answer=call.mends)
+            if step.feedback is not None:
+                more = more_passages(self._more_context, call.course.report.unsupported)
+                call.again(step.feedback, more)
                 continue
             if step.action == "block" and isinstance(self.fallback, Runnable):
                 apart = call.plain_config()
@@ -309,8 +332,11 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
                     raise
             if fault is not None:  # raised here, where nothing of the error hangs on to it
                 raise fault
-            step = call.settle(await self._scorer.ascore(call.exchange(output)))
-            if step.action == "regenerate":
+            exchange = call.exchange(output)
+            step = await asettled(call.course, self._scorer, exchange, answer=call.mends)
+            if step.feedback is not None:
+                more = await amore_passages(self._more_context, call.course.report.unsupported)
+                call.again(step.feedback, more)
                 continue
             if step.action == "block" and isinstance(self.fallback, Runnable):
                 apart = call.plain_config()

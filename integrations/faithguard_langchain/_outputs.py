@@ -75,6 +75,16 @@ class Output:
         found = [answer, *self._written(self.value)]
         return list(dict.fromkeys(text for text in found if text.strip())) or [answer]
 
+    def keeps_form(self) -> bool:
+        """Say whether `with_answer` returns an output of the same form: an object has none."""
+        return self._keeps_form(self.value, self._key)
+
+    def _keeps_form(self, value: Any, key: str | None) -> bool:
+        if isinstance(value, Mapping):
+            mapping = cast(Mapping[str, Any], value)
+            return self._keeps_form(mapping[_place(mapping, key)], None)
+        return isinstance(value, str | BaseMessage | list)
+
     def with_answer(self, text: str) -> Any:
         """Return an output of the same form that holds `text` and nothing of a model's."""
         return self._replaced(self.value, text, self._key, self._given)
@@ -133,8 +143,7 @@ class Output:
         if isinstance(value, Mapping):
             mapping = cast(Mapping[str, Any], value)
             inputs = fields_of(given) or {}
-            names = (key,) if key is not None else ANSWER_KEYS
-            place = next(name for name in names if answer_of(mapping.get(name)) is not None)
+            place = _place(mapping, key)
             kept = {
                 name: item
                 for name, item in mapping.items()
@@ -172,6 +181,12 @@ class Output:
         return document.page_content in self._fetched and not self._quotes(
             " ".join(texts_in(document.metadata))
         )
+
+
+def _place(mapping: Mapping[str, Any], key: str | None) -> str:
+    """Return the name under which the answer stands."""
+    names = (key,) if key is not None else ANSWER_KEYS
+    return next(name for name in names if answer_of(mapping.get(name)) is not None)
 
 
 def _whole(text: str) -> list[str]:

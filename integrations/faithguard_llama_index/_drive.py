@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 from llama_index.core.schema import NodeWithScore
 
 from faithguard import Record
-from faithguard.guard import Step
+from faithguard.guard import Step, amore_passages, asettled, more_passages, settled
 from faithguard_llama_index._outputs import Drained, adrain, drain
 from faithguard_llama_index._settings import Call
 from faithguard_llama_index._tap import attach, capturing
@@ -83,9 +83,13 @@ def _attempts(call: Call, ask: Callable[[Any], Any]) -> Step:
                 raise
         if drained is None:  # raised here, where nothing of the error hangs on to it
             raise fault or AssertionError
-        step = call.settle(call.settings.scorer.score(call.exchange(drained)))
-        if step.action != "regenerate":
+        exchange = call.exchange(drained)
+        step = settled(call.course, call.settings.scorer, exchange, answer=call.mends)
+        if step.feedback is None:
+            call.end(step)
             return step
+        failed = call.course.report.unsupported
+        call.again(step.feedback, more_passages(call.settings.more_context, failed))
 
 
 async def arun(call: Call, ask: Callable[[Any], Awaitable[T]]) -> T:
@@ -118,9 +122,13 @@ async def _aattempts(call: Call, ask: Callable[[Any], Awaitable[Any]]) -> Step:
                 raise
         if drained is None:  # raised here, where nothing of the error hangs on to it
             raise fault or AssertionError
-        step = call.settle(await call.settings.scorer.ascore(call.exchange(drained)))
-        if step.action != "regenerate":
+        exchange = call.exchange(drained)
+        step = await asettled(call.course, call.settings.scorer, exchange, answer=call.mends)
+        if step.feedback is None:
+            call.end(step)
             return step
+        failed = call.course.report.unsupported
+        call.again(step.feedback, await amore_passages(call.settings.more_context, failed))
 
 
 async def _arelease(call: Call, step: Step, fallback: Drained | None) -> None:

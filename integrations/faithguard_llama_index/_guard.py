@@ -12,7 +12,7 @@ from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.chat_engine.types import BaseChatEngine
 
 from faithguard import ConfigError, Judge, Policy, Report, Scorer
-from faithguard.guard import OnFail, course_policy
+from faithguard.guard import MoreContext, OnFail, course_policy
 from faithguard.sinks import AnySink
 from faithguard_llama_index._chat import GuardedChatEngine
 from faithguard_llama_index._query import GuardedQueryEngine
@@ -29,6 +29,7 @@ def guard(
     on_fail: OnFail | None = None,
     fallback: str | BaseQueryEngine | None = None,
     max_attempts: int | None = None,
+    more_context: MoreContext | None = None,
     on_report: Callable[[Report], object] | None = None,
     sinks: Sequence[AnySink] | None = None,
     scorer: Scorer | None = None,
@@ -42,6 +43,7 @@ def guard(
     on_fail: OnFail | None = None,
     fallback: str | BaseChatEngine | None = None,
     max_attempts: int | None = None,
+    more_context: MoreContext | None = None,
     on_report: Callable[[Report], object] | None = None,
     sinks: Sequence[AnySink] | None = None,
     scorer: Scorer | None = None,
@@ -54,6 +56,7 @@ def guard(
     on_fail: OnFail | None = None,
     fallback: str | BaseQueryEngine | BaseChatEngine | None = None,
     max_attempts: int | None = None,
+    more_context: MoreContext | None = None,
     on_report: Callable[[Report], object] | None = None,
     sinks: Sequence[AnySink] | None = None,
     scorer: Scorer | None = None,
@@ -67,11 +70,15 @@ def guard(
         engine: A query engine or a chat engine.
         domain: The domain, or a policy, whose thresholds decide.
         on_fail: "block": deliver the fallback, or raise; "regenerate": ask the model again with
-            the claims that failed, then block; "flag": deliver, with the decision. The policy's,
-            which is "block" unless it says otherwise, if it is not given.
+            the claims that failed, then block; "repair": correct or leave out the sentences,
+            items or rows that failed, verify again, else block; "flag": deliver, with the
+            decision. The policy's, which is "block" unless it says otherwise, if not given.
         fallback: What a blocked caller gets: a text in the place of the answer, or an engine of
             the same kind that is asked instead; what it says is not verified. Not with "flag".
         max_attempts: Answers to have written at most, 2 by default; only with "regenerate".
+        more_context: Called with the claims that failed before the models are asked again; what
+            it returns (strings, nodes, Passages; a coroutine function for asynchronous calls) is
+            sent along and is evidence. Only with "regenerate".
         on_report: Called with the report of each call's last attempt.
         sinks: Where records go; one log line for each call by default.
         scorer: The cascade; the local one by default.
@@ -82,9 +89,10 @@ def guard(
             protect; the message names what to use instead.
     """
     settings = Settings.of(
-        course_policy(domain, on_fail),
+        course_policy(domain, on_fail, repairs=True),
         fallback=fallback,
         max_attempts=max_attempts,
+        more_context=more_context,
         on_report=on_report,
         sinks=sinks,
         scorer=scorer,

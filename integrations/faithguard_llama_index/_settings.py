@@ -12,6 +12,7 @@ from typing import Any
 
 from llama_index.core.base.llms.base import BaseLLM
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.base.response.schema import PydanticResponse
 from llama_index.core.memory import BaseMemory
 from llama_index.core.schema import NodeWithScore
 
@@ -20,13 +21,25 @@ from faithguard import (
     ConfigError,
     Exchange,
     Judge,
+    Passage,
     Policy,
     Report,
     Scorer,
     UnfaithfulAnswerError,
 )
 from faithguard.capture import Trace
-from faithguard.guard import Course, Reported, Step, attempts, note_of, withheld, wrong_in
+from faithguard.guard import (
+    Course,
+    MoreContext,
+    Reported,
+    Step,
+    attempts,
+    checked_more,
+    note_of,
+    with_passages,
+    withheld,
+    wrong_in,
+)
 from faithguard.replay import Replay
 from faithguard.scorer import chosen_scorer
 from faithguard.sinks import AnySink
@@ -46,6 +59,7 @@ class Settings:
     policy: Policy
     fallback: Any
     max_attempts: int
+    more_context: MoreContext | None
     outbox: Outbox
     scorer: Scorer
 
@@ -56,6 +70,7 @@ class Settings:
         *,
         fallback: Any,
         max_attempts: int | None,
+        more_context: MoreContext | None,
         on_report: Callable[[Report], object] | None,
         sinks: Sequence[AnySink] | None,
         scorer: Scorer | None,
@@ -71,10 +86,12 @@ class Settings:
                 "`fallback` would never be used: on_fail='flag' delivers every answer; leave it "
                 "out, or use on_fail='block'"
             )
+        checked_more(more_context, policy)
         return cls(
             policy=policy,
             fallback=fallback,
             max_attempts=attempts(max_attempts, policy),
+            more_context=more_context,
             outbox=Outbox(sinks, on_report=on_report),
             scorer=chosen_scorer(scorer, judge),
         )
@@ -112,11 +129,11 @@ class Call:
         self._engine = engine
         self._question = question
         self._replay = Replay() if settings.again else None
-        self._course = Course(settings.policy, max_attempts=settings.max_attempts)
+        self.course = Course(settings.policy, max_attempts=settings.max_attempts)
         self._drained = Drained(None, "")
         self._stand_ins: dict[int, MemoryStandIn] = {}
         self._written: list[MemoryStandIn] = []
-        """Those that the blocked answer would be in."""
+        """Those that the answer would be in that is blocked, or mended."""
 
     @property
     def memories(self) -> list[MemoryStandIn]:
@@ -164,19 +181,35 @@ class Call:
         stay: list[NodeWithScore] = what_stays(list(nodes), self.scope.trace)
         return stay
 
-    def settle(self, report: Report) -> Step:
-        """Take the report of an attempt; prepare the next one if there is to be one."""
-        step = self._course.settle(report)
-        if step.feedback is not None:
-            self.scope.trace.added(step.feedback)
-            if self._replay is not None:
-                self._replay.ask_again(self._drained.answer, wrong_in(report), step.feedback)
-        else:
-            self.scope.closed = True
-        if step.action == "block":
+    @property
+    def answer(self) -> str:
+        """The answer of the last attempt."""
+        return self._drained.answer
+
+    @property
+    def mends(self) -> str:
+        """What a mended answer can stand in the place of: no object can be made of a text."""
+        return "" if isinstance(self._drained.output, PydanticResponse) else self.answer
+
+    def again(self, feedback: str, passages: Sequence[Passage]) -> None:
+        """Prepare the next attempt.
+
+        Args:
+            feedback: What to tell the models.
+            passages: What was found since for the claims that failed.
+        """
+        self.scope.trace.added(feedback)
+        self.scope.trace.found_since(passages)
+        if self._replay is not None:
+            told = with_passages(feedback, passages)
+            self._replay.ask_again(self.answer, wrong_in(self.course.report), told)
+
+    def end(self, step: Step) -> None:
+        """Take the last step: what memories hold of an answer that is not delivered is dropped."""
+        self.scope.closed = True
+        if step.action == "block" or step.answer is not None:
             self._written = [memory for memory in self.memories if memory.put_since]
             self._forget()
-        return step
 
     def falls_back(self, step: Step) -> bool:
         """Say whether a fallback engine is to answer now."""
@@ -191,9 +224,12 @@ class Call:
         A memory that the engine put nothing into gets nothing. What the fallback engine has put
         into one that it shares stays as it put it.
         """
-        if step.action != "block":
+        if step.answer is not None:
+            text: Any = step.answer
+        elif step.action != "block":
             return memory.put_since
-        text = self.settings.fallback if fallback is None else fallback.answer
+        else:
+            text = self.settings.fallback if fallback is None else fallback.answer
         if text is None or memory not in self._written:
             return []
         return memory.put_since or [
@@ -211,9 +247,12 @@ class Call:
         Raises:
             UnfaithfulAnswerError: If the answer is held back and there is no fallback.
         """
-        record = self._course.record()
+        record = self.course.record()
         note = note_of(record)
         self.settings.outbox.tell(record)
+        if step.answer is not None:
+            output = with_answer(self._drained, step.answer, self.scope.trace, note)
+            return Reported(output, record)
         if step.action != "block":
             return Reported(delivered(self._drained, note), record)
         if fallback is not None:

@@ -20,15 +20,17 @@ import random
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig
 
 from faithguard import Claim, Scorer, check
-from faithguard.sinks import AnySink
+from faithguard.sinks import AnySink, JsonlSink, LogSink, SqliteSink
 from faithguard.testing import TableVerifier
 from faithguard.verifiers import Context, Finding, Verifier
 from faithguard_langchain import FaithfulnessCallback, guard
@@ -177,6 +179,16 @@ def watcher() -> None:
     rows = [(name, *event_cells(wide[name])) for name in sorted(wide)]
     print("## Watcher: the same with 50 passages of 200 words\n")
     table(("event", "median", "p99", "max"), rows)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder)
+        sinks = [LogSink(), JsonlSink(path / "records.jsonl"), SqliteSink(path / "records.db")]
+        stored = [watched(chain, wait=wait, sinks=sinks)[0] for wait in (True, False)]
+    rows = [
+        (name, *event_cells(stored[0][name]), *event_cells(stored[1][name]))
+        for name in sorted(stored[0])
+    ]
+    print("## Watcher: the first again, with a log, a file of lines and a store behind it\n")
+    table(("event", "median", "p99", "max", "busy median", "busy p99", "busy max"), rows)
 
 
 def watched(

@@ -34,6 +34,7 @@ from langchain_core.tools import tool
 from pydantic import Field
 
 from faithguard import CaptureError, ConfigError, Policy, Record, Report, UnfaithfulAnswerError
+from faithguard.types import Claim
 from faithguard_langchain import Reported, guard
 from faithguard_langchain.testing import ScriptedChatModel
 
@@ -42,6 +43,7 @@ from .scene import (
     FALLBACK,
     HOURS,
     LIE,
+    MIRROR,
     PRICE,
     PROMPT,
     QUESTION,
@@ -217,6 +219,60 @@ def test_the_warning_band_passes_flagged_if_the_policy_says_so() -> None:
     assert (reported.record.decision.passed, reported.record.decision.action) == (True, "flag")
 
 
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_mended_answer_stands_in_the_place_of_the_answer(shape: str, way: str) -> None:
+    """Strings, messages and dicts keep their form; the sentence that failed is nowhere in them."""
+    chain = guarded(SHAPES[shape].build(says(BAD)), on_fail="repair", fallback=FALLBACK)
+    got = WAYS[way](chain, SHAPES[shape].ask(QUESTION), {})
+    assert HOURS in str(got[-1])
+    assert "Quillfeather" not in str(got)
+    assert FALLBACK not in str(got)
+
+
+def test_what_cannot_be_mended_gets_the_fallback_or_raises() -> None:
+    """An answer of which nothing would be left is blocked, and the record says why."""
+    chain = guarded(text_chain(says(LIE)), on_fail="repair", fallback=FALLBACK).with_report()
+    reported = chain.invoke(QUESTION)
+    assert reported.output == FALLBACK
+    assert reported.record.decision.action == "block"
+    assert reported.record.repairs == ()
+    with pytest.raises(UnfaithfulAnswerError, match="could not be mended"):
+        guarded(text_chain(says(LIE)), on_fail="repair").invoke(QUESTION)
+
+
+def test_the_note_of_a_mended_message_says_so() -> None:
+    """Its metadata tells the decision on what is delivered, and that it was mended."""
+    false = PRICE.replace("12", "21")
+    chain = guarded(message_chain(says(f"{HOURS} {false}")), on_fail="repair").with_report()
+    message, record = chain.invoke(QUESTION)
+    note = message.response_metadata["faithguard"]
+    assert message.content == TRUE
+    assert (note["passed"], note["action"], note["attempts"]) == (True, "repair", 1)
+    assert [(r.before, r.after) for r in record.repairs] == [("21 euros", "12 euros")]
+    assert record.repairs[0].evidence[0].quote == PRICE
+    assert record.attempts[0].exchange.answer == f"{HOURS} {false}"
+    assert record.exchange.answer == TRUE
+
+
+def test_an_object_is_not_mended() -> None:
+    """A text in the place of an object would be another type: it is held back."""
+
+    class Slip:
+        def __init__(self, words: str) -> None:
+            self.words = words
+
+    chain = guarded(text_chain(says(BAD)) | Slip, answer_key="words", on_fail="repair")
+    with pytest.raises(UnfaithfulAnswerError, match="could not be mended"):
+        chain.invoke(QUESTION)
+
+
+def test_what_a_model_wrote_beside_a_mended_answer_is_not_delivered() -> None:
+    """Only the answer is mended; another text of a model's goes as it does with a fallback."""
+    chain = RunnableParallel(answer=text_chain(says(BAD)), aside=text_chain(says(LIE)))
+    assert guarded(chain, on_fail="repair").invoke(QUESTION) == {"answer": HOURS}
+
+
 # -- what is told -----------------------------------------------------------------------------
 
 
@@ -243,7 +299,7 @@ def test_with_report_tells_of_a_block_too() -> None:
     assert reported.record.decision.action == "block"
 
 
-@pytest.mark.parametrize("on_fail", ["flag", "block", "regenerate"])
+@pytest.mark.parametrize("on_fail", ["flag", "block", "regenerate", "repair"])
 def test_sinks_get_one_record_for_each_call(on_fail: Any) -> None:
     """Passed, blocked and repeated calls each make one record, and one call of `on_report`."""
     records: list[Record] = []
@@ -373,7 +429,9 @@ def test_feedback_key_hands_the_feedback_to_the_chain() -> None:
     ("settings", "words"),
     [
         ({"on_fail": "explode"}, "explode"),
-        ({"on_fail": "repair"}, "repair"),
+        ({"on_fail": "mend"}, "'mend'.*'repair'"),
+        ({"more_context": len}, "`more_context` would never be called"),
+        ({"more_context": [TRUE], "on_fail": "regenerate"}, "`more_context` is of type list"),
         ({"max_attempts": 0}, "max_attempts"),
         ({"max_attempts": True}, "max_attempts"),
         ({"max_attempts": "3", "on_fail": "regenerate"}, "'3'.*whole number"),
@@ -472,6 +530,51 @@ def test_attempts_are_bounded_and_the_last_one_is_verified(most: int) -> None:
         guarded(text_chain(model), on_fail="regenerate", max_attempts=most).invoke(QUESTION)
     assert len(calls_of(model)) == most
     assert ("attempts" in str(caught.value)) == (most > 1)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_more_context_reaches_the_model_and_is_evidence(way: str) -> None:
+    """The hook gets the claims that failed; what it returns is sent along and supports."""
+    asked: list[tuple[str, ...]] = []
+
+    def find(claims: tuple[Claim, ...]) -> list[str]:
+        asked.append(tuple(claim.text for claim in claims))
+        return [MIRROR]
+
+    model = says(BAD, f"{HOURS} {MIRROR}")
+    chain = guarded(
+        text_chain(model, finds(HOURS, PRICE)), on_fail="regenerate", more_context=find
+    ).with_report()
+    got = WAYS[way](chain, QUESTION, {})[-1]
+    reported = got["data"]["output"] if way == "astream_events" else got
+    assert reported.output == f"{HOURS} {MIRROR}"
+    assert asked == [(LIE,)]
+    assert MIRROR in str(calls_of(model)[1][-1].content)
+    assert [p.text for p in reported.record.exchange.passages if p.seen] == [HOURS, PRICE, MIRROR]
+
+
+def test_more_context_may_be_awaited_where_the_call_is() -> None:
+    """A coroutine function serves asynchronous calls; a blocking one says what to do."""
+
+    async def find(claims: tuple[Claim, ...]) -> list[str]:
+        return [MIRROR]
+
+    def chain() -> Any:
+        told = says(BAD, f"{HOURS} {MIRROR}")
+        return guarded(text_chain(told, finds(HOURS)), on_fail="regenerate", more_context=find)
+
+    assert asyncio.run(chain().ainvoke(QUESTION)) == f"{HOURS} {MIRROR}"
+    with pytest.raises(ConfigError, match="`more_context` returns an awaitable"):
+        chain().invoke(QUESTION)
+
+
+def test_more_context_of_nothing_changes_nothing() -> None:
+    """A hook that finds nothing: the model is told what failed, as without it."""
+    model, other = says(BAD, TRUE), says(BAD, TRUE)
+    hooked = guarded(text_chain(model), on_fail="regenerate", more_context=lambda _: None)
+    assert hooked.invoke(QUESTION) == TRUE
+    assert guarded(text_chain(other), on_fail="regenerate").invoke(QUESTION) == TRUE
+    assert calls_of(model) == calls_of(other)
 
 
 def test_a_completion_model_is_asked_again_at_the_end_of_its_text() -> None:

@@ -31,6 +31,7 @@ from pydantic import BaseModel
 
 from faithguard import ConfigError, Policy, Record, Report, Scorer, UnfaithfulAnswerError
 from faithguard.testing import TableVerifier
+from faithguard.types import Claim
 from faithguard_llama_index import GuardedChatEngine, GuardedQueryEngine, Reported, guard
 from faithguard_llama_index.testing import ScriptedLLM
 
@@ -108,6 +109,65 @@ def test_a_chat_remembers_what_the_user_saw(shape: str, way: str) -> None:
     assert history(chat) == in_memory(QUESTION, TRUE)
 
 
+@pytest.mark.parametrize("way", QUERY_WAYS)
+@pytest.mark.parametrize("shape", [s for s in QUERY_ENGINES if s not in ("own", "sub-questions")])
+def test_a_mended_answer_is_delivered(shape: str, way: str) -> None:
+    """Every engine in every way of calling: the sentence that failed is left out."""
+    streaming, ask = QUERY_WAYS[way]
+    safe = guarded(QUERY_ENGINES[shape](says(BAD), streaming), on_fail="repair")
+    assert ask(safe, QUESTION) == HOURS
+    with pytest.raises(UnfaithfulAnswerError, match="could not be mended"):
+        ask(guarded(QUERY_ENGINES[shape](says(LIE), streaming), on_fail="repair"), QUESTION)
+
+
+@pytest.mark.parametrize("way", CHAT_WAYS)
+@pytest.mark.parametrize("shape", CHAT_ENGINES)
+def test_a_chat_remembers_what_was_mended(shape: str, way: str) -> None:
+    """The memory holds the mended answer, and nothing of what was left out."""
+    build, ask = CHAT_ENGINES[shape], CHAT_WAYS[way]
+    chat = guarded(build(says(BAD)), on_fail="repair")
+    assert ask(chat, QUESTION) == HOURS
+    assert history(chat) == in_memory(QUESTION, HOURS)
+
+
+def test_a_mended_response_says_so() -> None:
+    """The note tells it; the record says what was changed, and on what evidence."""
+    false = PRICE.replace("12", "21")
+    safe = guarded(asking(says(f"{HOURS} {false}")), on_fail="repair").with_report()
+    response, record = safe.query(QUESTION)
+    note = response.metadata["faithguard"]
+    assert str(response) == f"{HOURS} {PRICE}"
+    assert (note["passed"], note["action"]) == (True, "repair")
+    assert [(r.before, r.after) for r in record.repairs] == [("21 euros", "12 euros")]
+    assert record.repairs[0].evidence[0].quote == PRICE
+
+
+def test_more_context_reaches_the_model_and_is_evidence() -> None:
+    """Blocking with a function, awaiting with a coroutine function."""
+    wanted = "The observatory lends blankets."
+    asked: list[str] = []
+
+    def find(claims: tuple[Claim, ...]) -> list[str]:
+        asked.extend(claim.text for claim in claims)
+        return [wanted]
+
+    async def afind(claims: tuple[Claim, ...]) -> list[str]:
+        return find(claims)
+
+    def engine(hook: Any) -> tuple[Any, ScriptedLLM]:
+        llm = says(BAD, f"{HOURS} {wanted}")
+        return guarded(asking(llm), on_fail="regenerate", more_context=hook), llm
+
+    safe, llm = engine(find)
+    assert str(safe.query(QUESTION)) == f"{HOURS} {wanted}"
+    assert wanted in prompts_of(llm)[-1]
+    safe, _ = engine(afind)
+    assert str(asyncio.run(safe.aquery(QUESTION))) == f"{HOURS} {wanted}"
+    assert asked == [LIE, LIE]
+    with pytest.raises(ConfigError, match="would never be called"):
+        guarded(asking(says(TRUE)), more_context=find)
+
+
 def test_flag_delivers_the_answer_with_the_decision() -> None:
     """With `flag`, the response says why the answer did not pass, and holds all of it."""
     response = guarded(asking(says(BAD)), on_fail="flag").query(QUESTION)
@@ -152,9 +212,11 @@ def test_an_object_is_delivered_as_an_object() -> None:
     assert isinstance(response, PydanticResponse)
     assert response.response == Notice(answer=TRUE)
     said = json.dumps({"answer": BAD})
-    response = guarded(asking(says(said), output_cls=Notice), fallback=FALLBACK).query(QUESTION)
-    assert type(response) is Response
-    assert str(response) == FALLBACK
+    for on_fail in ("block", "repair"):
+        safe = guarded(asking(says(said), output_cls=Notice), on_fail=on_fail, fallback=FALLBACK)
+        response = safe.query(QUESTION)
+        assert type(response) is Response
+        assert str(response) == FALLBACK
 
 
 @pytest.mark.parametrize("said", [None, "", " \n"])
@@ -232,7 +294,7 @@ def test_chats_with_report() -> None:
     assert outer.record.exchange.question == QUESTION
 
 
-@pytest.mark.parametrize("on_fail", ["flag", "block", "regenerate"])
+@pytest.mark.parametrize("on_fail", ["flag", "block", "regenerate", "repair"])
 def test_sinks_get_one_record_for_each_call(on_fail: Any) -> None:
     """One record and one report for a call, however many attempts it took."""
     records: list[Record] = []

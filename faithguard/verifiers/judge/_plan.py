@@ -27,7 +27,7 @@ from faithguard.verifiers.judge._excerpts import Excerpt, excerpts, passages_as_
 from faithguard.verifiers.judge._quotes import Evidences
 from faithguard.verifiers.judge._verdicts import Label, Said, said_of
 
-__all__ = ["P_SUPPORTED", "Ask", "Budget", "JudgePlan", "Settings", "verdict_of"]
+__all__ = ["P_SUPPORTED", "Ask", "Budget", "JudgePlan", "Settings", "tokens_of", "verdict_of"]
 
 P_SUPPORTED: Mapping[Label, float] = {
     "supported": 0.97,
@@ -100,8 +100,12 @@ class Ask:
     @property
     def tokens(self) -> int:
         """What it may cost, estimated."""
-        asked = sum(len(message.content) for message in self.messages)
-        return int(asked / _PER_TOKEN) + self.max_tokens
+        return tokens_of(self.messages, self.max_tokens)
+
+
+def tokens_of(messages: Sequence[Message], reply: int) -> int:
+    """Return what a call may cost, estimated: what is asked, and the most of a reply."""
+    return int(sum(len(message.content) for message in messages) / _PER_TOKEN) + reply
 
 
 @dataclass(slots=True)

@@ -1,0 +1,412 @@
+"""Claim + what the context says instead -> its source with the context's value, day or name.
+
+In: a claim that the context does not support, where it stands, and the passages. Out: ways to
+correct it, the likeliest first, each with the sentence of a passage that says so. They are
+guesses: whoever uses one has it verified.
+
+    values       a number, time or date of which the context has another
+    alignment    words in the same place of a sentence that is alike
+    names        in a table, a name that stands near the row's own words
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import Match, SequenceMatcher
+from itertools import islice, pairwise
+
+from faithguard.claims._plain import CITATION, has_words
+from faithguard.repair._edits import Edit
+from faithguard.repair._layout import Unit
+from faithguard.types import Claim, Evidence, Span
+from faithguard.verifiers import Context
+from faithguard.verifiers._context import Sentence
+from faithguard.verifiers._terms import analyse
+from faithguard.verifiers._values import Value, find_values
+
+__all__ = ["Correction", "corrections"]
+
+_MOST = 2
+"""Ways to correct one claim."""
+
+_MOST_SENTENCES = 8
+_ALIKE = 0.5
+"""Share of a claim's words that a sentence must hold to be aligned with it."""
+
+_LONGEST_RUN = 3
+"""Words that may stand in the place of others: longer runs rarely have the same part in both."""
+
+_WRITTEN_ALIKE = 0.75
+"""Likeness, in [0, 1], of "1420" and "1240"."""
+
+_CLEARLY = 1.2
+"""How much better than the next the best must be: a guess is worse than a gap."""
+
+_TOLD = 0.6
+
+_COUNTING = frozenset({"", "person", "times"})
+_CURRENCY = re.compile("[A-Z]{3}|krone|krona|crown")
+_MARK_UP = re.compile(r"[\[\](){}<>|*_`#]")
+
+_CELL = re.compile(r"(?<!\\)\|")
+_TOKEN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_]+(?:[.,:'’-][^\W_]+)*|[^\w\s]")
+_NAME = re.compile(
+    r"[^\W\d_a-z][\w'’-]*(?:[ ](?:(?:de|van|von|der|of|da|di) )?[^\W\d_a-z][\w'’-]*)*"
+)
+_BREAK = re.compile(r"[,;]|\b(?:and|und|et|y|e|en)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """One way to correct a claim."""
+
+    edits: tuple[Edit, ...]
+
+
+def corrections(
+    claim: Claim, unit: Unit, answer: str, span: Span, context: Context
+) -> list[Correction]:
+    """Return ways to correct a claim, the likeliest first.
+
+    Args:
+        claim: As a report has it.
+        unit: Where it stands.
+        answer: The whole answer.
+        span: The part of the unit that is the claim's.
+        context: What it was checked against.
+    """
+    case = _Case(claim, unit, answer, span, context)
+    found: dict[tuple[tuple[int, int, str], ...], Correction] = {}
+    for correction in (*case.by_value(), *case.by_alignment(), *case.by_name()):
+        key = tuple((edit.start, edit.end, edit.new) for edit in correction.edits)
+        # what is not written otherwise is no correction
+        if any(answer[start:end] != new for start, end, new in key):
+            found.setdefault(key, correction)
+    return list(islice(found.values(), _MOST))
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A part of a claim's source: all of it, or a cell."""
+
+    start: int
+    """In the answer."""
+    text: str
+    beside: tuple[tuple[str, float], ...] = ()
+    """Texts that tell what it is about, with what they weigh: a row's first cell, a header."""
+
+
+class _Case:
+    """One claim, with the sentences of the context that may say otherwise."""
+
+    def __init__(self, claim: Claim, unit: Unit, answer: str, span: Span, context: Context) -> None:
+        self._claim = claim
+        self._answer = answer
+        self._row = unit.kind == "row" and "|" in answer[slice(*span)]
+        self._parts = list(_parts(unit, answer, span))
+        self._context = context
+        self._quoted = [s for e in claim.evidence for s in _holding(context, e)]
+        selected = context.select(claim.text).sentences
+        self._near = list(dict.fromkeys([*self._quoted, *selected]))[:_MOST_SENTENCES]
+        self._elsewhere = find_values(answer[: span[0]] + " \n " + answer[span[1] :])
+
+    # -- values -------------------------------------------------------------------------------
+
+    def by_value(self) -> Iterator[Correction]:
+        """Yield corrections of the values that the context does not have."""
+        mine = [(part, value) for part in self._parts for value in _values_of(part)]
+        near = [(sentence, find_values(sentence.words)) for sentence in self._near]
+        wrong = [
+            (part, value)
+            for part, value in mine
+            if not any(value.agrees(other) for _, values in near for other in values)
+        ]
+        if not wrong and self._claim.label == "contradicted":
+            # it stands in the context, but not there
+            home = [find_values(sentence.words) for sentence in self._quoted[:1] or self._near[:1]]
+            wrong = [
+                (part, value)
+                for part, value in mine
+                if not any(value.agrees(other) for values in home for other in values)
+            ]
+        own = [value for _, value in mine]
+        found = [self._rival(part, value, own) for part, value in wrong]
+        edits = [edit for edit in found if edit is not None]
+        # two values cannot both be the same one of the context
+        if edits and len({edit.new for edit in edits}) == len(edits):
+            yield Correction(tuple(edits))
+
+    def _rival(self, part: _Part, value: Value, own: Sequence[Value]) -> Edit | None:
+        """Return what stands in the place of a value in the context, if that can be told."""
+        scores: dict[object, tuple[float, Sentence, Value]] = {}
+        for sentence, rival in self._comparable(value, own, [*self._near, *self._beside_near()]):
+            score = self._nearness(part, value, sentence, rival)
+            if score > scores.get(rival.meaning, (0.0,))[0]:
+                scores[rival.meaning] = score, sentence, rival
+        ranked = sorted(scores.values(), key=lambda entry: -entry[0])
+        if not ranked:
+            # where nothing tells which one is meant: the one that is written alike, and that
+            # nothing else in the answer says
+            ranked = [
+                (0.0, sentence, rival)
+                for sentence, rival in self._comparable(value, own, self._context.sentences)
+                if _alike(value.text, rival.text) >= _WRITTEN_ALIKE and not self._is_told(rival)
+            ]
+            if len({rival.meaning for _, _, rival in ranked}) != 1:
+                return None
+        elif len(ranked) > 1 and ranked[0][0] < _CLEARLY * ranked[1][0]:
+            return None
+        _, sentence, rival = ranked[0]
+        new = rival.text
+        if rival.start == 0 and rival.family in ("number", "clock") and new[1:2].islower():
+            new = new[:1].lower() + new[1:]  # "Fifteen", at the beginning of a sentence
+        return self._edit(part, value.start, value.text, sentence, rival.start, new)
+
+    def _is_told(self, value: Value) -> bool:
+        """Say whether the answer says a value elsewhere."""
+        return any(value.agrees(other) for other in self._elsewhere)
+
+    def _comparable(
+        self, value: Value, own: Sequence[Value], sentences: Sequence[Sentence]
+    ) -> Iterator[tuple[Sentence, Value]]:
+        for sentence in dict.fromkeys(sentences):
+            for rival in find_values(sentence.text):
+                usable = rival.text.isprintable() and _same_measure(value, rival)
+                if usable and not any(one.agrees(rival) for one in own):
+                    yield sentence, rival
+
+    def _beside_near(self) -> Iterator[Sentence]:
+        """Yield the sentences beside the best ones: "It costs 60 euros" after its subject."""
+        places = {sentence: place for place, sentence in enumerate(self._context.sentences)}
+        for sentence in self._near[:2]:
+            for place in (places[sentence] + 1, places[sentence] - 1):
+                if 0 <= place < len(self._context.sentences):
+                    other = self._context.sentences[place]
+                    if other.passage == sentence.passage:
+                        yield other
+
+    def _nearness(self, part: _Part, value: Value, sentence: Sentence, rival: Value) -> float:
+        """Return how much of what stands around a value stands around its rival."""
+        weights = dict[str, float]()
+        for key, distance in _around(part.text, value.start, value.start + len(value.text)):
+            weights[key] = max(weights.get(key, 0.0), 1.0 / (1 + abs(distance)))
+        for text, weight in part.beside:
+            weights |= {key: max(weights.get(key, 0.0), weight) for key in analyse(text).words}
+        for key in analyse(self._claim.text).words:
+            weights.setdefault(key, 0.1)
+        score = 0.3 if sentence in self._quoted else 0.0
+        seen = set[str]()
+        close = sorted(
+            _around(sentence.text, rival.start, rival.start + len(rival.text)),
+            key=lambda entry: abs(entry[1]),
+        )
+        for key, distance in close:
+            if key in weights and key not in seen:
+                seen.add(key)
+                # what a value belongs to mostly stands before it
+                score += weights[key] / (1 + abs(distance) * (1.0 if distance < 0 else 1.5))
+        score += 0.02 * _alike(value.text, rival.text)
+        # a value that the answer has elsewhere mostly belongs there
+        return score * (_TOLD if self._is_told(rival) else 1.0)
+
+    # -- alignment ----------------------------------------------------------------------------
+
+    def by_alignment(self) -> Iterator[Correction]:
+        """Yield corrections by sentences that say the same but for a few words."""
+        if self._row:
+            return
+        part = self._parts[0]
+        scored = [
+            (correction, share)
+            for sentence in self._near
+            if (found := self._aligned(part, sentence)) is not None
+            for correction, share in [found]
+        ]
+        for correction, _ in sorted(scored, key=lambda entry: -entry[1]):
+            yield correction
+
+    def _aligned(self, part: _Part, sentence: Sentence) -> tuple[Correction, float] | None:
+        mine = list(_TOKEN.finditer(part.text))
+        theirs = list(_TOKEN.finditer(sentence.text))
+        matcher = SequenceMatcher(
+            None,
+            [match[0].casefold() for match in mine],
+            [match[0].casefold() for match in theirs],
+            autojunk=False,
+        )
+        blocks = [block for block in matcher.get_matching_blocks() if block.size]
+        words = sum(has_words(match[0]) for match in mine)
+        held = sum(has_words(match[0]) for b in blocks for match in mine[b.a : b.a + b.size])
+        if not words or held / words < _ALIKE:
+            return None
+        edits = self._exchanged(part, sentence, mine, theirs, blocks)
+        return (Correction(tuple(edits)), held / words) if edits else None
+
+    def _exchanged(
+        self,
+        part: _Part,
+        sentence: Sentence,
+        mine: list[re.Match[str]],
+        theirs: list[re.Match[str]],
+        blocks: Sequence[Match],
+    ) -> list[Edit]:
+        """Return what puts the sentence's words in the place of the claim's, where they differ.
+
+        Nothing if the claim says more than the sentence does.
+        """
+        edits: list[Edit] = []
+        ends = [(0, 0, 0), *blocks, (len(mine), len(theirs), 0)]
+        for number, ((a, b, size), (c, d, _)) in enumerate(pairwise(ends)):
+            own, other = mine[a + size : c], theirs[b + size : d]
+            if number == 0 and len(other) > len(own):
+                other = other[len(other) - len(own) :]  # it starts in the middle of theirs
+            if number == len(ends) - 2:
+                own, other = _without_marks(own), _until_mark(other)
+            old = part.text[own[0].start() : own[-1].end()] if own else ""
+            if not _says_something(old):
+                continue
+            new = sentence.text[other[0].start() : other[-1].end()] if other else ""
+            most = max(len(own), len(other))
+            if most > _LONGEST_RUN or _MARK_UP.search(old) or not _can_stand(new):
+                return []
+            edits.append(self._edit(part, own[0].start(), old, sentence, other[0].start(), new))
+        return edits
+
+    def _edit(
+        self, part: _Part, at: int, old: str, sentence: Sentence, start: int, new: str
+    ) -> Edit:
+        """Return the edit that puts words of a sentence into a part, in the case of their place."""
+        if start == 0 and old[:1].islower():
+            new = new[:1].lower() + new[1:]
+        elif at == 0 and old[:1].isupper():
+            new = new[:1].upper() + new[1:]
+        # the stop of "8 pm." may be that of the sentence, too
+        after = part.text[at + len(old) :]
+        if old.endswith(".") and not new.endswith(".") and not after.strip():
+            old = old[:-1]
+        elif new.endswith(".") and after.startswith("."):
+            new = new[:-1]
+        return Edit(part.start + at, part.start + at + len(old), new, (sentence.evidence(),))
+
+    # -- names --------------------------------------------------------------------------------
+
+    def by_name(self) -> Iterator[Correction]:
+        """Yield corrections of a cell's name by names that stand near the row's own words."""
+        if not self._row:
+            return
+        said = " ".join(sentence.text for sentence in self._near).casefold()
+        for part in self._parts:
+            text = part.text.strip()
+            if not part.beside or not _NAME.fullmatch(text) or text.casefold() in said:
+                continue
+            if not set(analyse(part.beside[0][0]).words) & set(analyse(said).words):
+                continue  # nothing is said of what the row is about
+            at = part.start + part.text.index(text)
+            ranked = sorted(self._names(part, text), reverse=True, key=lambda entry: entry[0])
+            if not ranked or (len(ranked) > 1 and ranked[0][0] < _CLEARLY * ranked[1][0]):
+                continue
+            _, name, sentence = ranked[0]
+            yield Correction((Edit(at, at + len(text), name, (sentence.evidence(),)),))
+
+    def _names(self, part: _Part, text: str) -> Iterator[tuple[float, str, Sentence]]:
+        keys = {key: weight for words, weight in part.beside for key in analyse(words).words}
+        for sentence in self._near:
+            for match in _NAME.finditer(sentence.text):
+                if match[0] in self._answer:
+                    continue
+                score = sum(
+                    keys.get(key, 0.0) / (1 + abs(distance))
+                    for key, distance in _around(sentence.text, *match.span())
+                )
+                same = len(match[0].split()) == len(text.split())
+                yield score + 0.5 * same, match[0], sentence
+
+
+def _parts(unit: Unit, answer: str, span: Span) -> Iterator[_Part]:
+    source = answer[slice(*span)]
+    if unit.kind != "row" or "|" not in source:
+        yield _Part(span[0], source)
+        return
+    cells: list[tuple[int, str]] = []
+    at = 0
+    for match in [*_CELL.finditer(source), None]:
+        end = match.start() if match else len(source)
+        if at or source[at:end].strip():
+            cells.append((span[0] + at, source[at:end]))
+        at = match.end() if match else end
+    for column, (start, text) in enumerate(cells):
+        if not has_words(text):
+            continue
+        header = unit.header[column] if column < len(unit.header) else ""
+        beside = ((cells[0][1], 1.0), (header, 0.6)) if column else ()
+        yield _Part(start, text, beside)
+
+
+def _values_of(part: _Part) -> list[Value]:
+    """Return the values of a part; the number of a citation is none."""
+    return find_values(CITATION.sub(lambda match: " " * len(match[0]), part.text))
+
+
+def _same_measure(one: Value, other: Value) -> bool:
+    """Say whether a value can stand in the place of another: 15 EUR for 25 CHF, but not 9 cm."""
+    if one.family != "number" or other.family != "number":
+        return one.comparable(other)
+    units = {one.unit, other.unit}
+    return len(units) == 1 or units <= _COUNTING or all(map(_CURRENCY.fullmatch, units))
+
+
+def _alike(one: str, other: str) -> float:
+    return SequenceMatcher(None, one, other, autojunk=False).ratio()
+
+
+def _holding(context: Context, evidence: Evidence) -> Iterator[Sentence]:
+    """Yield the sentences in which an evidence stands."""
+    for sentence in context.sentences:
+        if (
+            sentence.passage == evidence.passage
+            and sentence.start < evidence.end
+            and evidence.start < sentence.end
+        ):
+            yield sentence
+
+
+def _around(text: str, start: int, end: int) -> Iterator[tuple[str, int]]:
+    """Yield the keys of a text's words with how many words they are from a stretch of it.
+
+    Words before it have negative distances; what divides a list is as far as three words.
+    """
+    terms = analyse(text)
+    for key, at in zip(terms.words, terms.starts, strict=True):
+        if start <= at < end:
+            continue
+        between = text[at:start] if at < start else text[end:at]
+        words = len(between.split()) if between.strip() else 0
+        distance = max(1, words) + 3 * len(_BREAK.findall(between))
+        yield key, -distance if at < start else distance
+
+
+def _says_something(run: str) -> bool:
+    """Say whether a run of words is more than "it" and "the"."""
+    terms = analyse(run)
+    return bool(terms.words or terms.values)
+
+
+def _can_stand(run: str) -> bool:
+    """Say whether a run of a passage's words can be put into an answer."""
+    return _says_something(run) and run.isprintable() and not _MARK_UP.search(run)
+
+
+def _without_marks(run: list[re.Match[str]]) -> list[re.Match[str]]:
+    while run and not has_words(run[-1][0]):
+        run = run[:-1]
+    return run
+
+
+def _until_mark(run: list[re.Match[str]]) -> list[re.Match[str]]:
+    """Return a run up to where its clause ends."""
+    for place, match in enumerate(run):
+        if not has_words(match[0]) or _BREAK.fullmatch(match[0]):
+            return run[:place]
+    return run

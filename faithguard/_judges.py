@@ -41,20 +41,21 @@ __all__ = [
 class Asked:
     """What a model is asked, as it reads it."""
 
-    form: Literal["verdicts", "claims", "together", "parts"]
-    """`parts` of an answer are to be written again."""
+    form: Literal["verdicts", "claims", "together", "rewrites"]
+    """`rewrites`: parts of an answer are to be written again."""
     passages: Mapping[int, str]
     """By number, the pieces joined by a line."""
     statements: Mapping[str, str]
     """By id."""
     question: str
-    answer: str
+    parts: Mapping[int, str]
+    """Of an answer, by number."""
     body: Mapping[str, Any]
     """The whole request."""
     number: int
     """Of the request, from 0."""
-    parts: Mapping[str, str] = field(default_factory=dict[str, str])
-    """By id."""
+    rewrites: Mapping[str, str]
+    """Parts of an answer that are to be written again, by id."""
 
 
 Script: TypeAlias = Callable[[Asked], dict[str, Any]]
@@ -67,20 +68,21 @@ def _asked(body: Mapping[str, Any], number: int) -> Asked:
     """Read a request; JSON between two lines with a mark."""
     user = str(body["messages"][-1]["content"])
     data = cast("dict[str, Any]", json.loads(user.split("\n", 1)[1].rsplit("\n", 1)[0]))
-    form: Literal["verdicts", "claims", "together", "parts"] = "verdicts"
-    if "parts" in data:
-        form = "parts"
-    elif "answer" in data:
+    form: Literal["verdicts", "claims", "together", "rewrites"] = "verdicts"
+    parts = data.get("parts", [])
+    if any("unsupported" in part for part in parts):
+        form = "rewrites"
+    elif parts:
         form = "together" if "passages" in data else "claims"
     return Asked(
         form=form,
         passages={p["number"]: "\n".join(p["pieces"]) for p in data.get("passages", [])},
         statements={s["id"]: s["text"] for s in data.get("statements", [])},
         question=data.get("question", ""),
-        answer=data.get("answer", ""),
+        parts={p["part"]: p["text"] for p in parts if "part" in p},
+        rewrites={p["id"]: p["text"] for p in parts if "id" in p},
         body=body,
         number=number,
-        parts={part["id"]: part["text"] for part in data.get("parts", [])},
     )
 
 
@@ -109,7 +111,7 @@ def honest(
     def decide(text: str, passages: Mapping[int, str]) -> Verdict:
         if text in known:
             label, quotes = known[text]
-            return {"evidence": [_cited(q, passages) for q in quotes], "label": label}
+            return {"evidence": list(quotes), "label": label}
         return _compared(text, passages)
 
     return lambda asked: _reply(asked, decide)
@@ -119,9 +121,8 @@ def lazy(asked: Asked) -> dict[str, Any]:
     """Support everything, and quote whatever stands first."""
 
     def decide(text: str, passages: Mapping[int, str]) -> Verdict:
-        number = min(passages, default=1)
-        sentence = next(_sentences(passages.get(number, "")), "")
-        return {"evidence": [{"passage": number, "quote": sentence}], "label": "supported"}
+        sentence = next(_sentences(passages.get(min(passages, default=1), "")), "")
+        return {"evidence": [sentence], "label": "supported"}
 
     return _reply(asked, decide)
 
@@ -139,18 +140,17 @@ def obeys(order: str, label: str = "supported", *, about: str | None = None) -> 
 
     def script(asked: Asked) -> dict[str, Any]:
         texts = [*asked.passages.values(), *asked.statements.values(), asked.question]
-        found = next((t for t in [*texts, asked.answer] if wanted.search(t)), None)
+        texts += asked.parts.values()
+        found = next((text for text in texts if wanted.search(text)), None)
         if found is None:
             return fair(asked)
-        order_in = next((n for n, t in asked.passages.items() if wanted.search(t)), 1)
         match = wanted.search(found)
         quote = match.group() if match else found
 
         def decide(text: str, passages: Mapping[int, str]) -> Verdict:
             if not meant.search(text):
                 return _compared(text, passages)
-            evidence = [{"passage": order_in, "quote": quote}] if label != "not_mentioned" else []
-            return {"evidence": evidence, "label": label}
+            return {"evidence": [quote] if label != "not_mentioned" else [], "label": label}
 
         return _reply(asked, decide)
 
@@ -158,36 +158,33 @@ def obeys(order: str, label: str = "supported", *, about: str | None = None) -> 
 
 
 def _reply(asked: Asked, decide: Callable[[str, Mapping[int, str]], Verdict]) -> dict[str, Any]:
-    if asked.form == "parts":
-        texts = {i: _mended(text, asked.passages) for i, text in asked.parts.items()}
+    if asked.form == "rewrites":
+        texts = {i: _mended(text, asked.passages) for i, text in asked.rewrites.items()}
         return {"parts": [{"id": i, "text": text} for i, text in texts.items()]}
     if asked.form == "verdicts":
         said = [{"id": i, **decide(t, asked.passages)} for i, t in asked.statements.items()]
         return {"verdicts": said}
-    claims = LocalClaims().extract(asked.answer, asked.question)
-    entries: list[dict[str, Any]] = [
-        {"anchor": asked.answer[slice(*claim.span)], "text": claim.text, "kind": claim.kind}
-        for claim in claims
-    ]
-    if asked.form == "together":
-        for entry in entries:
-            entry |= decide(entry["text"], asked.passages)
+    entries: list[dict[str, Any]] = []
+    for part, text in asked.parts.items():
+        kinds = [claim.kind for claim in LocalClaims().extract(text, asked.question)]
+        entries.append({"part": part, "text": "", "kind": kinds[0] if kinds else "fact"})
+        if asked.form == "together":
+            entries[-1] |= decide(text.strip(), asked.passages)
     return {"claims": entries}
 
 
 def _compared(text: str, passages: Mapping[int, str]) -> Verdict:
     words, numbers = _words(text), set(re.findall(r"\d+", text))
     alike = [
-        (number, sentence)
-        for number, passage in passages.items()
+        sentence
+        for passage in passages.values()
         for sentence in _sentences(passage)
         if words and words <= _words(sentence)
     ]
-    agreeing = [pair for pair in alike if numbers <= set(re.findall(r"\d+", pair[1]))]
+    agreeing = [sentence for sentence in alike if numbers <= set(re.findall(r"\d+", sentence))]
     for found, label in ((agreeing, "supported"), (alike if numbers else [], "contradicted")):
         if found:
-            number, sentence = found[0]
-            return {"evidence": [{"passage": number, "quote": sentence}], "label": label}
+            return {"evidence": [found[0]], "label": label}
     return {"evidence": [], "label": "not_mentioned"}
 
 
@@ -200,11 +197,6 @@ def _mended(text: str, passages: Mapping[int, str]) -> str:
             if _words(text) <= _words(sentence) and len(numbers) == len(between) - 1:
                 return "".join(a + b for a, b in zip(between, [*numbers, ""], strict=True))
     return ""
-
-
-def _cited(quote: str, passages: Mapping[int, str]) -> dict[str, Any]:
-    number = next((n for n, text in passages.items() if quote in text), 1)
-    return {"passage": number, "quote": quote}
 
 
 def _sentences(text: str) -> Iterator[str]:
@@ -438,6 +430,13 @@ def _each(**fields: Any) -> Misbehaviour:
     return _other(lambda held: {"verdicts": [{**verdict, **fields} for verdict in held]})
 
 
+def _quotes(change: Callable[[str], object]) -> Misbehaviour:
+    """Write each quote in another form."""
+    return _other(
+        lambda held: {"verdicts": [{**v, "evidence": [*map(change, v["evidence"])]} for v in held]}
+    )
+
+
 def _but_one(held: list[Verdict], change: Callable[[Verdict], list[Verdict]]) -> object:
     """Change the verdict of the last claim that is no control."""
     place = max(
@@ -546,8 +545,8 @@ MISBEHAVIOURS: Mapping[str, Misbehaviour] = {
     "spaces in labels": _said(lambda text: text.replace("not_mentioned", "Not mentioned")),
     "parts": _said(lambda text: [{"type": "text", "text": text}]),
     "more verdicts": _other(lambda held: {"verdicts": [*held, {**held[0], "id": "x"}]}),
-    "wrong passage": _said(lambda text: re.sub(r'"passage": \d+', '"passage": 77', text)),
-    "no passage": _said(lambda text: re.sub(r'"passage": \d+, ', "", text)),
+    "wrong passage": _quotes(lambda quote: {"passage": 77, "quote": quote}),
+    "quotes in objects": _quotes(lambda quote: {"quote": quote}),
     "quote in other marks": _said(lambda text: text.replace("'", "’").replace(" ", "  ")),
     # of replies that hold no verdict that can be used
     "empty": _said(lambda _: ""),
@@ -578,14 +577,8 @@ MISBEHAVIOURS: Mapping[str, Misbehaviour] = {
     "one missing": _one(lambda _: []),
     "one twice": _one(lambda v: [v, {**v, "label": "supported"}, {**v, "label": "not_mentioned"}]),
     "one without a label": _one(lambda v: [{**v, "label": None}]),
-    "one made up": _one(
-        lambda v: [
-            {**v, "label": "supported", "evidence": [{"passage": 1, "quote": "It surely is so."}]}
-        ]
-    ),
+    "one made up": _one(lambda v: [{**v, "label": "supported", "evidence": ["It surely is so."]}]),
     "one without a quote": _one(lambda v: [{**v, "label": "supported", "evidence": []}]),
-    "one with a word": _one(
-        lambda v: [{**v, "label": "supported", "evidence": [{"passage": 1, "quote": "..."}]}]
-    ),
+    "one with a word": _one(lambda v: [{**v, "label": "supported", "evidence": ["..."]}]),
 }
 """By name; each takes a `Call` and says what the server sends."""

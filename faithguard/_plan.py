@@ -15,7 +15,7 @@ from faithguard._cache import Key
 from faithguard._together import Judged, Together
 from faithguard._version import __version__
 from faithguard.chat import Meter
-from faithguard.claims import Extractor
+from faithguard.claims import Extractor, Splits
 from faithguard.types import (
     Cause,
     Claim,
@@ -27,6 +27,7 @@ from faithguard.types import (
     Verdict,
 )
 from faithguard.verifiers import Context, Finding, Verifier
+from faithguard.verifiers.judge import Judge
 
 __all__ = ["Both", "Extract", "Plan", "Verify", "matched"]
 
@@ -91,12 +92,15 @@ class Plan:
         self._verifiers = tuple(verifiers)
         self._band = band
         self._claims: tuple[Claim, ...] = ()
+        self._splits: tuple[int, ...] = ()
         self._states: dict[str, Verdict | Failure] = {}
         self._unseen: dict[str, Verdict | Failure] = {}
         self._unsplit = False
         self._failures: list[Failure] = []
         """Of whatever stage, also where a later one found a verdict: who was down is told."""
         self._cached = 0
+        self._put: set[str] = set()
+        """Claims that were put to a judge, whatever it or the cache said."""
         self._seen = self._context(seen=True)
         self._dropped = self._context(seen=False)
         self._steps = self._walk()
@@ -116,6 +120,7 @@ class Plan:
             self._failures.append(outcome)
         else:
             self._claims = tuple(outcome)
+            self._splits = outcome.counts if isinstance(outcome, Splits) else ()
 
     def judged(self, outcome: Judged | Failure) -> None:
         """Take what a `Both` returned, or why it failed."""
@@ -123,6 +128,7 @@ class Plan:
             self.extracted(outcome)
             return
         self.extracted(outcome.claims)
+        self._put |= outcome.findings.keys()
         for claim, finding in outcome.findings.items():
             if finding is not None:
                 self._states[claim] = self._checked(finding, self._seen)
@@ -161,9 +167,11 @@ class Plan:
                 input_tokens=spent.input_tokens,
                 output_tokens=spent.output_tokens,
                 cached=self._cached,
+                spared=self._spared(facts),
                 seconds=seconds,
             ),
             exchange=self._exchange,
+            splits=self._splits,
         )
 
     # -- the way ------------------------------------------------------------------------------
@@ -196,6 +204,8 @@ class Plan:
         for last in (False, True):
             if not claims:
                 return
+            if isinstance(verifier, Judge) and states is self._states:
+                self._put |= {claim.id for claim in claims}
             yield Verify(verifier, tuple(claims), context)
             found, claims = self._found, [c for c in claims if c.id not in self._found]
             news = {c: self._checked(f, context) for c, f in found.items() if f is not None}
@@ -283,6 +293,13 @@ class Plan:
         evidence = tuple(sentence.evidence() for sentence in selection.sentences)
         reason = "abstained although the context seems to answer the question"
         return replace(claim, evidence=evidence, reason=reason)
+
+    def _spared(self, facts: Sequence[Claim]) -> int:
+        """Count what a judge, if there is one, was not asked about."""
+        if not any(isinstance(verifier, Judge) for verifier in self._verifiers):
+            return 0
+        settled = (f.id for f in facts if isinstance(self._states.get(f.id), Verdict))
+        return sum(claim not in self._put for claim in settled)
 
     def _outcome_of(self, claims: Sequence[Claim], failed: int) -> Outcome:
         facts = sum(claim.kind == "fact" for claim in claims)

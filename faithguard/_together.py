@@ -1,9 +1,9 @@
 """Answer + context -> claims and verdicts, in one call.
 
 In: an exchange and a judge. Out: the claims of the answer, and a verdict of each that holds; the
-others are open, and are asked like any claim. The control claims stand in the answer, as
-paragraphs of their own at random places. They are told apart there more easily than in a list of
-statements: of the three ways to get claims, this one is the cheapest and the least sure.
+others are open, and are asked like any claim. The control claims stand in the answer, as parts of
+their own at random places. They are told apart there more easily than in a list of statements: of
+the three ways to get claims, this one is the least sure.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from random import Random
 from typing import Any
 
 from faithguard._offload import offload
-from faithguard.chat import Completion, Message, as_data, find_quote, objects_in, visible
-from faithguard.claims import Anchored, LocalClaims, anchored, statements_of
+from faithguard.chat import Completion, Message, as_data, objects_in, visible
+from faithguard.claims import Anchored, LocalClaims, anchored, parts_of, statements_of
 from faithguard.prompts import TOGETHER_SCHEMA, together_prompt, user_message
 from faithguard.types import Claim, Evidence, Exchange, Verdict
 from faithguard.verifiers import Context, Finding
@@ -60,11 +60,15 @@ class Together:
             JudgeError: If the model cannot be asked.
         """
         course = self._course(exchange, context)
+        if not course.local:
+            return Judged((), {})
         return course.read(self.judge.chat.complete(course.messages, **self._how()))
 
     async def ajudged(self, exchange: Exchange, context: Context) -> Judged:
         """Do the same without blocking the event loop."""
         course = await offload(self._course, exchange, context)
+        if not course.local:
+            return Judged((), {})
         return course.read(await self.judge.chat.acomplete(course.messages, **self._how()))
 
     def _course(self, exchange: Exchange, context: Context) -> _Course:
@@ -88,17 +92,23 @@ class _Course:
         settings = judge.settings
         self._exchange = exchange
         self._context = context
-        self._local = local
+        self.local = local
         self._name = judge.name
-        self._control = controls(settings.random, [claim.text for claim in local])
+        control = controls(settings.random, [claim.text for claim in local])
         passages, shown = passages_as_read(
-            context, excerpts(context, local), self._control.passage, settings.random
+            context, excerpts(context, local), control.passage, settings.random
         )
         self._shown: dict[int, Excerpt] = shown
         data: dict[str, Any] = {"passages": passages}
         if exchange.question:
             data["question"] = visible(exchange.question)
-        data["answer"] = visible(_mixed(exchange.answer, self._control, settings.random))
+        mixed = _mixed(parts_of(exchange.answer, local), control, settings.random)
+        data["parts"] = [
+            {"part": number, "text": visible(text)} for number, (text, _) in enumerate(mixed, 1)
+        ]
+        self._right = {n: right for n, (_, right) in enumerate(mixed, 1) if right is not None}
+        own = (n for n, (_, right) in enumerate(mixed, 1) if right is None)
+        self._own = {shown: number for number, shown in enumerate(own, 1)}
         mark = f"{settings.random.getrandbits(64):016x}"
         self.messages = (
             Message("system", together_prompt(mark, settings.rubric)),
@@ -109,27 +119,19 @@ class _Course:
         """Return what a reply says; where it cannot be used, the local claims, all open."""
         said = list(statements_of(objects_in(reply.text)))
         if reply.declined or not self._trusted(said):
-            return Judged(self._local, {})
-        own = [entry for entry in said if self._is_about(entry) is None]
-        found = anchored(own, self._exchange.answer, self._exchange.question, self._local)
+            return Judged(self.local, {})
+        own = [{**e, "part": self._own[e["part"]]} for e in said if e["part"] in self._own]
+        found = anchored(own, self._exchange.answer, self._exchange.question, self.local)
         evidences = Evidences(self._context, self._shown)
         findings = {one.claim.id: self._verdict(one, evidences) for one in found}
         return Judged(
             [one.claim for one in found], {id_: v for id_, v in findings.items() if v is not None}
         )
 
-    def _is_about(self, entry: Mapping[str, Any]) -> bool | None:
-        """Return which control a statement is about: the supported one or not; None for none."""
-        for right in (True, False):
-            control = self._control.supported if right else self._control.unsupported
-            if find_quote(entry["anchor"], control) is not None:
-                return right
-        return None
-
     def _trusted(self, said: Sequence[Mapping[str, Any]]) -> bool:
         """Say whether both controls came back, and right."""
-        for right in (True, False):
-            labels = [label_of(e.get("label")) for e in said if self._is_about(e) is right]
+        for part, right in self._right.items():
+            labels = [label_of(e.get("label")) for e in said if e["part"] == part]
             if not labels or any((label == "supported") != right for label in labels):
                 return False
         return True
@@ -147,10 +149,21 @@ class _Course:
         return None if evidence is None else verdict_of(one.claim.id, label, evidence, self._name)
 
 
-def _mixed(answer: str, control: Controls, random: Random) -> str:
-    """Return an answer with both controls in it, where a paragraph may begin."""
-    lines = answer.split("\n")
-    for text in random.sample([control.supported, control.unsupported], 2):
-        places = [0, len(lines), *(n for n, line in enumerate(lines) if not line.strip())]
-        lines[(place := random.choice(places)) : place] = ["", text, ""]
-    return "\n".join(lines)
+def _mixed(
+    parts: Sequence[str], control: Controls, random: Random
+) -> list[tuple[str, bool | None]]:
+    """Return the parts of an answer with both controls among them, where a sentence may begin.
+
+    Returns:
+        Texts; for a control, whether it is supported.
+    """
+    mixed: list[tuple[str, bool | None]] = [(part, None) for part in parts]
+    both = [(f" {control.supported}", True), (f" {control.unsupported}", False)]
+    for text, right in random.sample(both, 2):
+        places = [0, *(n for n, (part, _) in enumerate(mixed, 1) if _ends(part)), len(mixed)]
+        mixed.insert(random.choice(places), (text, right))
+    return mixed
+
+
+def _ends(part: str) -> bool:
+    return part.rstrip(" \"'”’)]*_|").endswith((".", "!", "?", "。", "！", "？", "\n"))

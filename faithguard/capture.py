@@ -181,8 +181,13 @@ class Trace:
         return [*self._told, *self._passed]
 
     def quoted_in(self, text: str) -> bool:
-        """Say whether a text holds something that a model of this run wrote."""
-        return shares(text, self.told)
+        """Say whether a text holds something that a model of this run wrote.
+
+        What a model handed to a tool may be the user's own words, which anybody may quote.
+        """
+        own = list(_user_words(self.inputs))
+        passed = (t for t in self._passed if not any(holds(words, [t]) for words in own))
+        return shares(text, [*self._told, *passed])
 
     def writing(self, beside: Iterable[str] = ()) -> Writing:
         """Return what models of this run wrote, beside what retrievers brought.
@@ -255,11 +260,7 @@ class Trace:
         for fetched in self._found:
             if fetched.run in self._holds_model:
                 continue  # a tool in which a model ran returns that model's writing
-            asked = [
-                text
-                for text in self._asked.get(fetched.run, ())
-                if len(text) > _LONG_ASK or _STATED.search(text)
-            ]
+            asked = _statements(self._asked.get(fetched.run, ()))
             for passage in fetched.read():
                 text = passage.text
                 if asked:
@@ -285,7 +286,10 @@ class Trace:
                 message.role == "user" and templated and holds(message.text, own)
             ):
                 words = [*own, *written_out]
-                yield without(message.text, words, written=self._told_before(before))
+                written = self._told_before(before)
+                if message.role == "tool":  # it may give back what a model handed to the tool
+                    written += _statements(self._passed)
+                yield without(message.text, words, written=written)
 
     def _told_before(self, before: int) -> list[str]:
         """Return what models and guards had written by then.
@@ -293,6 +297,11 @@ class Trace:
         What was sent before a model wrote the same is where the model has it from.
         """
         return list(self._told)[:before]
+
+
+def _statements(asked: Iterable[str]) -> list[str]:
+    """Return those of a tool's arguments that may state something."""
+    return [text for text in asked if len(text) > _LONG_ASK or _STATED.search(text)]
 
 
 def _split(passage: Passage, prompts: Said) -> Iterator[Passage]:

@@ -4,28 +4,36 @@ In: a mark that is new for each call, and what a user adds. Out: system messages
 schemas of the replies. The data itself (passages, statements, questions) stands in the user's
 message, as JSON between two lines with the mark, and never here.
 
-Whoever changes a word changes what judges say: raise `VERSION`, which is part of the names of
-judges and extractors, and with that of reports and of cache keys.
+Whoever changes a word changes what judges say: raise `VERSION`, or the version of the rubric, which
+are part of the names of judges and extractors, and with that of reports and of cache keys.
 """
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
+
+from faithguard.errors import ConfigError
 
 __all__ = [
     "CLAIMS_SCHEMA",
     "REWRITE_SCHEMA",
+    "RUBRICS",
     "TOGETHER_SCHEMA",
     "VERDICTS_SCHEMA",
     "VERSION",
+    "Rubric",
     "claims_prompt",
     "rewrite_prompt",
+    "rubric_of",
     "together_prompt",
     "user_message",
     "verdicts_prompt",
 ]
 
-VERSION = "1"
+VERSION = "2"
 """Of every text below."""
 
 _DATA = """\
@@ -47,9 +55,8 @@ The question, if there is one, tells what is meant. It is no evidence, and nor a
 for one another.
 
 "evidence" holds, for the first two labels, the stretches that decide: each copied from a piece \
-of a passage letter by letter, in its own language, as short as it can be and still say it, with \
-the number of the passage. A statement that rests on several passages has a quote from each. For \
-"not_mentioned" it is []."""
+of a passage letter by letter, in its own language, as short as it can be and still say it. A \
+statement that rests on several passages has a quote from each. For "not_mentioned" it is []."""
 
 _VERDICTS = f"""\
 You compare statements with passages for a program that reads your reply.
@@ -63,17 +70,17 @@ ids. Give each statement one label, by the passages alone:
 
 Reply with one JSON object and no other word, one verdict for each id, in the order of the \
 statements:
-{{"verdicts": [{{"id": "...", "evidence": [{{"passage": 1, "quote": "..."}}], "label": \
-"supported"}}]}}"""
+{{"verdicts": [{{"id": "...", "evidence": ["..."], "label": "supported"}}]}}"""
 
 _SPLITTING = """\
-Split it into statements, in its order, so that nothing it says is left out and nothing is added:
+"parts" are an answer, cut into numbered pieces; "question" is what was asked, if it is known. \
+Write down what the parts state, in their order, so that nothing the answer says is left out and \
+nothing is added. Each part has one statement, or one for each thing that it says:
+- "part": its number.
 - "text": one statement that can be true or false by itself, in the language of the answer, that \
 a reader understands who sees nothing else: names in the place of pronouns, and what the question \
 or a heading makes clear put in. Its words, amounts, conditions, negations and degree of \
-certainty are those of the answer.
-- "anchor": the stretch of the answer that says it, copied letter by letter. Statements from one \
-sentence may share it.
+certainty are those of the answer. Where a part is such a statement as it stands, leave it "".
 - "kind": "fact" for whatever the answer asserts of the world or of what documents say; \
 "abstention" for saying that it does not know or cannot answer; "question"; "courtesy" for \
 greetings, thanks and offers; "opinion" for taste and advice without a fact in it; "hedge" for \
@@ -87,18 +94,19 @@ You split an answer into the statements it makes, for a program that reads your 
 
 {_DATA}
 
-"answer" is the answer, "question" what was asked, if it is known. {_SPLITTING}
+{_SPLITTING}
 
 Reply with one JSON object and no other word:
-{{"claims": [{{"anchor": "...", "text": "...", "kind": "fact"}}]}}"""
+{{"claims": [{{"part": 1, "text": "", "kind": "fact"}}]}}"""
 
 _TOGETHER = f"""\
 You compare what an answer says with passages, for a program that reads your reply.
 
 {_DATA}
 
-"answer" is the answer, "question" what was asked, if it is known; "passages" are numbered, and \
-"pieces" are stretches of a passage in their order. {_SPLITTING}
+{_SPLITTING}
+
+"passages" are numbered, and "pieces" are stretches of a passage in their order.
 
 Then give each statement one label, by the passages alone (statements that are no fact get \
 "not_mentioned"):
@@ -106,8 +114,8 @@ Then give each statement one label, by the passages alone (statements that are n
 {_LABELS}
 
 Reply with one JSON object and no other word:
-{{"claims": [{{"anchor": "...", "text": "...", "kind": "fact", "evidence": \
-[{{"passage": 1, "quote": "..."}}], "label": "supported"}}]}}"""
+{{"claims": [{{"part": 1, "text": "", "kind": "fact", "evidence": ["..."], "label": \
+"supported"}}]}}"""
 
 _REWRITE = f"""\
 You mend parts of an answer that say what the passages do not, for a program that reads your reply.
@@ -129,7 +137,70 @@ Reply with one JSON object and no other word, one entry for each id, in the orde
 {{"parts": [{{"id": "...", "text": "..."}}]}}"""
 
 
-def verdicts_prompt(mark: str, rubric: str | None = None) -> str:
+@dataclass(frozen=True, slots=True)
+class Rubric:
+    """What else counts in a field."""
+
+    name: str
+    """`name@version`: part of a judge's name."""
+    text: str
+
+
+_RUBRICS = (
+    Rubric(
+        "medical@1",
+        """\
+Doses, strengths, routes, intervals, durations, age limits and laboratory values are those of the \
+passage in number and unit, or they contradict it. A statement about a treatment that leaves out \
+the patients, the condition or the contraindication to which the passage ties it is not_mentioned. \
+"May" or "is associated with" does not support "does" or "causes".""",
+    ),
+    Rubric(
+        "legal@1",
+        """\
+"May", "should" and "must" are three things, and none supports another. A rule that is stated \
+without the exception, the condition or the deadline that the passage ties it to is not_mentioned. \
+Another party, article, court, jurisdiction or date than the passage's contradicts it.""",
+    ),
+    Rubric(
+        "financial@1",
+        """\
+Numeric claims within 1% of the passage's number are supported: "about 4.2 million" for \
+4,183,000. Another currency, sign, period or basis (gross or net, per share or in all, a forecast \
+or a result) is another number, however close. A change in per cent and one in percentage points \
+are not the same.""",
+    ),
+    Rubric(
+        "customer_support@1",
+        """\
+Everyday words for the same step or thing count as the same ("money back" for "refund", "log in" \
+for "sign in"). Prices, periods, limits, plans, and who may ask for something are those of the \
+passage.""",
+    ),
+)
+
+RUBRICS: Mapping[str, Rubric] = {rubric.name.partition("@")[0]: rubric for rubric in _RUBRICS}
+"""By the name of a domain, for `Judge(rubric=...)`."""
+
+
+def rubric_of(given: object) -> Rubric:
+    """Return the rubric that a domain's name, or a text of the user's, stands for.
+
+    Raises:
+        ConfigError: If it is no text, or one word that names no rubric.
+    """
+    text = " ".join(given.split()) if isinstance(given, str) else ""
+    if text in RUBRICS:
+        return RUBRICS[text]
+    if not text or (text.isascii() and " " not in text):
+        raise ConfigError(
+            f"`rubric` is {given!r}: name one of {', '.join(RUBRICS)}, or say in a sentence what "
+            "counts"
+        )
+    return Rubric(hashlib.sha256(text.encode()).hexdigest()[:8], text)
+
+
+def verdicts_prompt(mark: str, rubric: Rubric | None = None) -> str:
     """Return the system message of a judge."""
     return _closed(_VERDICTS, mark, rubric)
 
@@ -139,19 +210,19 @@ def claims_prompt(mark: str) -> str:
     return _closed(_CLAIMS, mark, None)
 
 
-def together_prompt(mark: str, rubric: str | None = None) -> str:
+def together_prompt(mark: str, rubric: Rubric | None = None) -> str:
     """Return the system message of a judge that splits the answer as well."""
     return _closed(_TOGETHER, mark, rubric)
 
 
-def rewrite_prompt(mark: str, rubric: str | None = None) -> str:
+def rewrite_prompt(mark: str, rubric: Rubric | None = None) -> str:
     """Return the system message of whoever mends parts of an answer."""
     return _closed(_REWRITE, mark, rubric)
 
 
-def _closed(text: str, mark: str, rubric: str | None) -> str:
+def _closed(text: str, mark: str, rubric: Rubric | None) -> str:
     """Put what changes last, so that servers can keep what they know of the rest."""
-    added = f"\n\nOf this field, beside that: {' '.join(rubric.split())}" if rubric else ""
+    added = f"\n\nOf this field, beside that: {rubric.text}" if rubric else ""
     return f"{text}{added}\n\nThe mark: {mark}"
 
 
@@ -175,13 +246,13 @@ def _list(name: str, item: dict[str, Any]) -> dict[str, Any]:
 
 
 _TEXT = {"type": "string"}
-_EVIDENCE = {"type": "array", "items": _object(passage={"type": "integer"}, quote=_TEXT)}
+_EVIDENCE = {"type": "array", "items": _TEXT}
 _LABEL = {"type": "string", "enum": ["supported", "contradicted", "not_mentioned"]}
 _KIND = {
     "type": "string",
     "enum": "fact abstention question courtesy opinion hedge action meta".split(),
 }
-_STATEMENT = {"anchor": _TEXT, "text": _TEXT, "kind": _KIND}
+_STATEMENT = {"part": {"type": "integer"}, "text": _TEXT, "kind": _KIND}
 
 VERDICTS_SCHEMA = _list("verdicts", _object(id=_TEXT, evidence=_EVIDENCE, label=_LABEL))
 """Of a judge's reply: the evidence before the label, since a model decides as it writes."""

@@ -304,6 +304,8 @@ class Usage:
     output_tokens: int = 0
     cached: int = 0
     """Verdicts that came from the cache."""
+    spared: int = 0
+    """Fact claims that were settled before the judge that would have been asked about them."""
     seconds: float = 0.0
 
 
@@ -352,6 +354,9 @@ class Report:
     """`name@version` of whatever made a number of this report, by stage."""
     usage: Usage
     exchange: Exchange
+    splits: tuple[int, ...] = ()
+    """Where the answer was split into claims several times: the fact claims of each split. Those
+    above are of the one with the median number."""
 
     @property
     def facts(self) -> tuple[Claim, ...]:

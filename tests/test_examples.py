@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -13,12 +14,15 @@ SHOWN = {
     "check_an_answer": "not_mentioned: Breakfast is served in every compartment.",
     "watch_a_chain": "not_mentioned: Towels are free for members.",
     "guard_a_chain": "Take 500 mg twice a day. (2 attempts)",
+    "guard_an_agent": "A day ticket costs 8 euros. (2 attempts)",
     "watch_an_engine": "not_mentioned: Towels are free for members.",
     "guard_a_chat_engine": "Take 500 mg twice a day. (2 attempts)",
     "guard_an_openai_client": "Take 500 mg twice a day. (2 attempts)",
     "guard_a_function": "Please ask your pharmacist. (0 of 1 claim supported",
     "evaluate_with_llama_index": "- not mentioned: Towels are free for members.",
+    "compare_with_ragas": "contradicted: The night train reaches Zagreb at 06:40.",
 }
+NEEDS = {"compare_with_ragas": "ragas"}
 
 
 def test_every_example_is_run() -> None:
@@ -26,9 +30,19 @@ def test_every_example_is_run() -> None:
     assert {path.stem for path in EXAMPLES.glob("*.py")} == set(SHOWN)
 
 
-@pytest.mark.parametrize("name", sorted(SHOWN))
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(
+            name, marks=[pytest.mark.peers, pytest.mark.timeout(300)] if name in NEEDS else []
+        )
+        for name in sorted(SHOWN)
+    ],
+)
 def test_example(name: str) -> None:
     """The example ends well and prints its point."""
+    if name in NEEDS and find_spec(NEEDS[name]) is None:
+        pytest.skip("pip install 'faithguard[peers]' brings what it compares with")
     done = subprocess.run(
         [sys.executable, EXAMPLES / f"{name}.py"], capture_output=True, text=True, check=False
     )

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
 from faithguard import Report, check
+from faithguard._render._summary import summary_table
 from faithguard.stats import Summary, Tally, wilson
-from faithguard.types import from_json, to_json
+from faithguard.types import Usage, from_json, to_json
 
 CONTEXT = "The Tarn ferry leaves at 09:15 and carries 60 passengers."
 counts = st.integers(1, 10_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
@@ -189,3 +192,18 @@ def test_the_order_does_not_show(reports: list[Report], cut: int) -> None:
 def test_the_mean_of_ones_is_one() -> None:
     """No rounding makes a perfect file imperfect."""
     assert tallied([REPORTS[0]] * 7).summary().mean_score == 1.0
+
+
+def test_a_summary_says_what_judges_cost_and_were_spared() -> None:
+    """Sums over the answers, merged or not."""
+    usage = Usage(calls=2, input_tokens=1_500, output_tokens=400, spared=3)
+    report = replace(REPORTS[0], usage=usage)
+    both = tallied([report, report])
+    both.merge(tallied([report]))
+    summary = both.summary()
+    stream = io.StringIO()
+    Console(file=stream, width=100).print(summary_table(summary))
+
+    assert (summary.calls, summary.tokens, summary.spared) == (6, 5_700, 9)
+    assert "5,700 tokens" in stream.getvalue()
+    assert "claims settled before the judge" in stream.getvalue()

@@ -53,6 +53,7 @@ _CLAIMS = 500
 _EVIDENCE = 3
 _FAILURES = 5
 _CHANGES = 100
+_SPLITS = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +292,9 @@ def _notes(report: Report, trouble: str) -> Iterator[str]:
         yield trouble
     if report.exchange.context_source == "prompt":
         yield "no retrieval was seen: the text of the prompt served as context"
+    if report.splits:
+        counts = ", ".join(f"{count:,}" for count in report.splits[:_SPLITS])
+        yield f"the answer was split {len(report.splits)} times, into {counts} facts"
     for failure in report.failures[:_FAILURES]:
         whole = failure.claim is None
         yield (
@@ -365,7 +369,11 @@ def where(evidence: Evidence, exchange: Exchange) -> str:
 def _made_by(report: Report) -> str:
     usage = report.usage
     parts = [f"{line(stage, 40)} {line(name, _SOURCE)}" for stage, name in report.versions.items()]
-    parts.append(f"{usage.calls:,} model call{'' if usage.calls == 1 else 's'}")
+    calls = f"{usage.calls:,} model call{'' if usage.calls == 1 else 's'}"
+    tokens = usage.input_tokens + usage.output_tokens
+    parts.append(f"{calls}, {tokens:,} tokens" if tokens else calls)
+    if usage.spared:
+        parts.append(f"{usage.spared:,} of {report.total:,} claims settled before the judge")
     if usage.cached:
         parts.append(f"{usage.cached:,} verdicts from the cache")
     parts.append(f"{usage.seconds:.2f} s")

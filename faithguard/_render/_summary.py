@@ -50,7 +50,10 @@ def summary_rows(summary: Summary) -> Iterator[tuple[str, str, str]]:
         yield f"  cause: {cause}", _count(count), "of unsupported claims"
     if summary.milliseconds is not None:
         yield "checking", f"{summary.milliseconds:.1f} ms", "an answer, on average"
-    yield "model calls", _count(summary.calls), ""
+    tokens = f"{summary.tokens:,} tokens" if summary.tokens else ""
+    yield "model calls", _count(summary.calls), tokens
+    if summary.spared:
+        yield "  spared", _count(summary.spared), "claims settled before the judge"
     if summary.bad:
         yield "bad lines", _count(summary.bad), "left out of all figures"
     if summary.blank:

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from faithguard.claims._anchored import Anchored, anchored, statements_of
+from faithguard.claims._anchored import Anchored, anchored, parts_of, statements_of
 from faithguard.claims._local import LocalClaims
-from faithguard.claims._model import ModelClaims
+from faithguard.claims._model import ModelClaims, Splits
 from faithguard.types import Claim
 
 __all__ = [
@@ -23,7 +23,9 @@ __all__ = [
     "Extractor",
     "LocalClaims",
     "ModelClaims",
+    "Splits",
     "anchored",
+    "parts_of",
     "statements_of",
 ]
 

@@ -3,25 +3,25 @@
 In: the statements of a reply, the answer, and the claims of the local splitter. Out: claims with
 spans; for each that the model made, what it said with it.
 
-A model can be wrong, and an answer can tell it what to leave out, so it may make claims better,
-and never fewer. A statement counts if its anchor stands in the answer and its words come from
-there. What the local splitter calls a fact stays one, whatever kind the model gives it; and it
-stands for itself unless the statements that are anchored in it say it: its words, its numbers,
-its negation.
+The model reads the answer in parts, one for each claim of the local splitter, and says by its
+number where a statement stands: that costs no words, and cannot go wrong by a letter. It can be
+wrong in all else, and an answer can tell it what to leave out, so it may make claims better, and
+never fewer. A statement counts if its words come from the answer. What the local splitter calls
+a fact stays one, whatever kind the model gives it; and it stands for itself unless the statements
+of its part say it: its words, its numbers, its negation.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, cast, get_args
 
-from faithguard.chat import find_quote
 from faithguard.types import Claim, Kind
 
-__all__ = ["Anchored", "anchored", "statements_of"]
+__all__ = ["Anchored", "anchored", "parts_of", "statements_of"]
 
 _KINDS: frozenset[str] = frozenset(get_args(Kind))
 
@@ -38,6 +38,7 @@ _LOST = 0.4
 _STEM = 5
 _DEEPEST = 4
 _MOST_LONGER = 3
+_LONGEST_NUMBER = 7
 _TOKEN = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]{2,}")
 _NEGATION = re.compile(
@@ -58,19 +59,24 @@ class Anchored:
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    start: int
-    end: int
+    part: int
+    """Index of the local claim."""
     text: str
     kind: Kind
     said: Mapping[str, Any]
 
-    def meets(self, claim: Claim) -> bool:
-        """Say whether it is anchored where a claim stands."""
-        return self.start < claim.span[1] and claim.span[0] < self.end
+
+def parts_of(answer: str, local: Sequence[Claim]) -> list[str]:
+    """Return an answer in parts that end where the local claims do; together they are all of it."""
+    ends = [claim.span[1] for claim in local[:-1]]
+    return [answer[a:b] for a, b in pairwise([0, *ends, len(answer)])]
 
 
 def statements_of(value: object, depth: int = 0) -> Iterator[dict[str, Any]]:
-    """Yield the statements in a reply, whatever their frame: objects with a text and an anchor."""
+    """Yield the statements in a reply, whatever their frame: objects with a part and a text.
+
+    The number of the part is an int.
+    """
     if depth > _DEEPEST:
         return
     if isinstance(value, list):
@@ -78,8 +84,9 @@ def statements_of(value: object, depth: int = 0) -> Iterator[dict[str, Any]]:
             yield from statements_of(item, depth + 1)
     elif isinstance(value, dict):
         held = cast("dict[str, Any]", value)
-        if isinstance(held.get("text"), str) and isinstance(held.get("anchor"), str):
-            yield held
+        part = str(held.get("part")).strip()
+        if isinstance(held.get("text"), str) and part.isdecimal() and len(part) < _LONGEST_NUMBER:
+            yield {**held, "part": int(part)}
             return
         for item in held.values():
             yield from statements_of(item, depth + 1)
@@ -89,15 +96,19 @@ def anchored(
     said: Sequence[Mapping[str, Any]], answer: str, question: str | None, local: Sequence[Claim]
 ) -> list[Anchored]:
     """Return the claims of an answer, in its order, with new ids."""
-    statements = list(_standing(said, answer, question))
-    statements = [one for one in statements if _may_say(one, local)]
-    padded = _padded(statements, local)
-    statements = [one for one in statements if id(one) not in padded]
-    kept = [
-        Anchored(Claim(id="", text=s.text, span=(s.start, s.end), kind=s.kind), s.said)
-        for s in statements
-    ]
-    kept += [Anchored(claim, None) for claim in local if not _covered(claim, answer, statements)]
+    by_part: dict[int, list[_Statement]] = {n: [] for n in range(len(local))}
+    for one in _standing(said, answer, question, local):
+        if _may_say(one, local[one.part]):
+            by_part[one.part].append(one)
+    kept: list[Anchored] = []
+    for claim, statements in zip(local, by_part.values(), strict=True):
+        if len(statements) > max(_MOST_LONGER, len(_keys(claim.text)) // 2):
+            statements = []  # so many would dilute a score
+        kept += [
+            Anchored(replace(claim, text=one.text, kind=one.kind), one.said) for one in statements
+        ]
+        if not _covered(claim, answer, statements):
+            kept.append(Anchored(claim, None))
     kept.sort(key=lambda one: one.claim.span)
     return [
         replace(one, claim=replace(one.claim, id=f"c{number}"))
@@ -106,59 +117,47 @@ def anchored(
 
 
 def _standing(
-    said: Sequence[Mapping[str, Any]], answer: str, question: str | None
+    said: Sequence[Mapping[str, Any]], answer: str, question: str | None, local: Sequence[Claim]
 ) -> Iterator[_Statement]:
-    """Yield the statements that stand in the answer and are made of its words, each once."""
+    """Yield the statements that are made of the answer's words, each once."""
     known = _keys(f"{answer} {question or ''}")
-    seen: set[str] = set()
-    after = 0
+    seen: set[tuple[int, str]] = set()
     for entry in said:
+        part = entry["part"] - 1
+        if not 0 <= part < len(local):
+            continue
         text = " ".join(str(entry["text"]).split())
-        place = _place(str(entry["anchor"]), answer, after)
-        keys = _keys(text)
-        foreign = keys - known
-        if place is None or text.casefold() in seen or not keys:
+        # a part that stands for itself is the splitter's claim, with what leads in to it
+        key = (-1, text.casefold()) if text else (part, "")
+        if key in seen or (text and not _made_of(text, known)):
             continue
-        if len(foreign) > _FOREIGN * len(keys) or any(key[0].isdigit() for key in foreign):
-            continue
-        seen.add(text.casefold())
-        after = place[0]
+        seen.add(key)
         kind = str(entry.get("kind", "fact")).strip().casefold()
-        yield _Statement(*place, text, cast(Kind, kind) if kind in _KINDS else "fact", entry)
+        yield _Statement(
+            part,
+            text or local[part].text,
+            cast(Kind, kind) if kind in _KINDS else "fact",
+            entry,
+        )
 
 
-def _place(anchor: str, answer: str, after: int) -> tuple[int, int] | None:
-    """Find an anchor, at best behind the one before, since statements come in order."""
-    if (place := find_quote(anchor, answer[after:])) is not None:
-        return after + place[0], after + place[1]
-    return find_quote(anchor, answer)
+def _made_of(text: str, known: set[str]) -> bool:
+    keys = _keys(text)
+    foreign = keys - known
+    few = len(foreign) <= _FOREIGN * len(keys)
+    return bool(keys) and few and not any(key[0].isdigit() for key in foreign)
 
 
-def _may_say(statement: _Statement, local: Sequence[Claim]) -> bool:
+def _may_say(statement: _Statement, claim: Claim) -> bool:
     """Say whether a statement's kind is one that it may have where it stands."""
-    there = {claim.kind for claim in local if statement.meets(claim)}
-    if statement.kind != "fact":
-        return "fact" not in there
-    return not there or not there <= _PLAIN
-
-
-def _padded(statements: Sequence[_Statement], local: Sequence[Claim]) -> set[int]:
-    """Return the statements of claims of which there are too many: they would dilute a score."""
-    places: list[tuple[int, int]] = []  # of a claim, the statement
-    for statement in statements:
-        first = next((n for n, claim in enumerate(local) if statement.meets(claim)), -1)
-        places.append((first, id(statement)))
-    counts = Counter(first for first, _ in places)
-    most = {n: max(_MOST_LONGER, len(_keys(claim.text)) // 2) for n, claim in enumerate(local)}
-    return {one for first, one in places if counts[first] > most.get(first, _MOST_LONGER)}
+    return claim.kind not in _PLAIN if statement.kind == "fact" else claim.kind != "fact"
 
 
 def _covered(claim: Claim, answer: str, statements: Sequence[_Statement]) -> bool:
-    """Say whether statements say what a local claim says, so that it need not stand itself."""
-    there = [one for one in statements if one.meets(claim)]
+    """Say whether the statements of its part say what a local claim says."""
     if claim.kind != "fact":
-        return bool(there)
-    facts = " ".join(one.text for one in there if one.kind == "fact")
+        return bool(statements)
+    facts = " ".join(one.text for one in statements if one.kind == "fact")
     source = answer[slice(*claim.span)]
     keys, held = _keys(source), _keys(facts)
     lost = keys - held

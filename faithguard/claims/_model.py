@@ -6,23 +6,36 @@ the answer; those of the local splitter wherever the model has none that holds.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random, SystemRandom
-from typing import Any
+from typing import Any, cast
 
 from faithguard.chat import ChatModel, Completion, Message, as_data, objects_in, visible
-from faithguard.claims._anchored import anchored, statements_of
+from faithguard.claims._anchored import anchored, parts_of, statements_of
 from faithguard.claims._local import LocalClaims
+from faithguard.errors import ConfigError
 from faithguard.prompts import CLAIMS_SCHEMA, VERSION, claims_prompt, user_message
 from faithguard.types import Claim
 
-__all__ = ["ModelClaims"]
+__all__ = ["ModelClaims", "Splits"]
+
+
+class Splits(list[Claim]):
+    """The claims of one split of several, and how many facts each of them has."""
+
+    def __init__(self, splits: Sequence[Sequence[Claim]]) -> None:
+        counts = [sum(claim.kind == "fact" for claim in split) for split in splits]
+        middle = sorted(counts)[(len(counts) - 1) // 2]
+        super().__init__(splits[counts.index(middle)])
+        self.counts = tuple(counts)
+        """In the order in which they were made."""
 
 
 class ModelClaims:
-    """Split an answer by a chat model, in one call.
+    """Split an answer by a chat model, in one call or several.
 
         Scorer(ModelClaims(OpenAIChat("gpt-4.1-mini")))
 
@@ -32,6 +45,8 @@ class ModelClaims:
         chat: The model.
         timeout: Seconds, retries included.
         max_tokens: Of the reply.
+        samples: How often the answer is split. The claims are those of the split with the median
+            number of facts; the report has the numbers of all.
         random: Chance, for the marks around the data.
         clock: Seconds, as the model's deadlines are told.
     """
@@ -42,12 +57,16 @@ class ModelClaims:
         *,
         timeout: float = 60.0,
         max_tokens: int = 4_096,
+        samples: int = 1,
         random: Random | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._chat = chat
         self._timeout = timeout
         self._max_tokens = max_tokens
+        if not isinstance(cast(object, samples), int) or samples < 1:
+            raise ConfigError(f"`samples` is {samples!r}: it must be a whole number, 1 or more")
+        self._samples = samples
         self._random = random or SystemRandom()
         self._clock = clock
         self._local = LocalClaims()
@@ -55,7 +74,8 @@ class ModelClaims:
     @property
     def name(self) -> str:
         """`name@version`: part of every report."""
-        return f"model-claims@{VERSION}:{self._chat.name}"
+        added = f"+samples={self._samples}" if self._samples > 1 else ""
+        return f"model-claims@{VERSION}:{self._chat.name}{added}"
 
     def extract(self, answer: str, question: str | None = None) -> list[Claim]:
         """Return the claims of an answer, in its order; blocking.
@@ -63,8 +83,24 @@ class ModelClaims:
         Raises:
             JudgeError: If the model cannot be asked.
         """
-        split = _Split(answer, question, self._local.extract(answer, question))
+        local = self._local.extract(answer, question)
         deadline = self._clock() + self._timeout
+        splits = [self._split(answer, question, local, deadline) for _ in range(self._samples)]
+        return splits[0] if len(splits) == 1 else Splits(splits)
+
+    async def aextract(self, answer: str, question: str | None = None) -> list[Claim]:
+        """Do the same without blocking the event loop; several splits are made at once."""
+        local = await self._local.aextract(answer, question)
+        deadline = self._clock() + self._timeout
+        splits = await asyncio.gather(
+            *(self._asplit(answer, question, local, deadline) for _ in range(self._samples))
+        )
+        return splits[0] if len(splits) == 1 else Splits(splits)
+
+    def _split(
+        self, answer: str, question: str | None, local: Sequence[Claim], deadline: float
+    ) -> list[Claim]:
+        split = _Split(answer, question, local)
         while (schema := split.schema()) is not None:
             split.took(
                 self._chat.complete(
@@ -76,10 +112,10 @@ class ModelClaims:
             )
         return split.claims()
 
-    async def aextract(self, answer: str, question: str | None = None) -> list[Claim]:
-        """Do the same without blocking the event loop."""
-        split = _Split(answer, question, await self._local.aextract(answer, question))
-        deadline = self._clock() + self._timeout
+    async def _asplit(
+        self, answer: str, question: str | None, local: Sequence[Claim], deadline: float
+    ) -> list[Claim]:
+        split = _Split(answer, question, local)
         while (schema := split.schema()) is not None:
             split.took(
                 await self._chat.acomplete(
@@ -118,8 +154,11 @@ class _Split:
     def messages(self, mark: str) -> tuple[Message, Message]:
         """Return what to ask."""
         self.asked += 1
-        data = {"question": visible(self.question)} if self.question else {}
-        data["answer"] = visible(self.answer)
+        data: dict[str, Any] = {"question": visible(self.question)} if self.question else {}
+        data["parts"] = [
+            {"part": number, "text": visible(text)}
+            for number, text in enumerate(parts_of(self.answer, self.local), 1)
+        ]
         return (
             Message("system", claims_prompt(mark)),
             Message("user", user_message(mark, as_data(data))),

@@ -46,6 +46,10 @@ class Summary:
     """Unsupported claims by cause, where one is known."""
     calls: int
     """Calls to models."""
+    tokens: int
+    """Of those calls, requests and replies together."""
+    spared: int
+    """Fact claims that were settled before a judge was asked."""
     milliseconds: float | None
     """Of checking, for one answer on average; None without any."""
     bad: int = 0
@@ -65,6 +69,8 @@ class Tally:
     score_sum: int = 0
     """In units of 1e-15."""
     calls: int = 0
+    tokens: int = 0
+    spared: int = 0
     seconds: float = 0.0
     bad: int = 0
     blank: int = 0
@@ -78,6 +84,8 @@ class Tally:
             self.score_sum += round(report.score * _UNIT)
         self.passed += decision.passed and report.outcome not in _SAY_NOTHING
         self.calls += report.usage.calls
+        self.tokens += report.usage.input_tokens + report.usage.output_tokens
+        self.spared += report.usage.spared
         self.seconds += report.usage.seconds
 
     def merge(self, other: Tally) -> None:
@@ -88,6 +96,8 @@ class Tally:
         self.passed += other.passed
         self.score_sum += other.score_sum
         self.calls += other.calls
+        self.tokens += other.tokens
+        self.spared += other.spared
         self.seconds += other.seconds
         self.bad += other.bad
         self.blank += other.blank
@@ -108,6 +118,8 @@ class Tally:
             claims=dict(sorted(self.claims.items())),
             causes=dict(sorted(self.causes.items())),
             calls=self.calls,
+            tokens=self.tokens,
+            spared=self.spared,
             milliseconds=1000 * self.seconds / answers if answers else None,
             bad=self.bad,
             blank=self.blank,

@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import Any, TypeAlias
 
 from faithguard._render._sheet import CAUSES, LOOKS, OUTCOMES, visible
-from faithguard.stats import wilson
+from faithguard.stats import paired_change, wilson
 from faithguard.store import Bucket, Figures, Opinion, Pair, Row, Scores
 from faithguard.types import (
     Attempt,
@@ -360,11 +360,14 @@ def compared_view(pairs: Sequence[Pair], most: int) -> View:
     """
     both = [pair for pair in pairs if _states(pair.a) and _states(pair.b)]
     sides = {"a": [pair.a for pair in both], "b": [pair.b for pair in both]}
+    passed = {name: [float(row.passed) for row in rows] for name, rows in sides.items()}
+    change = paired_change(passed["a"], passed["b"]) if both else None
     return {
         "questions": len(pairs),
         "more": len(pairs) == most,
-        "better": sum(pair.b.passed and not pair.a.passed for pair in both),
-        "worse": sum(pair.a.passed and not pair.b.passed for pair in both),
+        "better": change.better if change else 0,
+        "worse": change.worse if change else 0,
+        "difference": change and {"value": change.difference, "interval": change.interval},
         "sides": {name: _share(rows) for name, rows in sides.items()},
         "pairs": [
             {"question": _line(pair.question), "a": row_view(pair.a), "b": row_view(pair.b)}

@@ -12,10 +12,19 @@ from functools import cache
 from typing import Any, Protocol, cast
 
 from langchain_core.callbacks import BaseCallbackManager
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.runnables import Runnable, RunnableConfig
+from pydantic import BaseModel
 
-from faithguard import CaptureError, Exchange, Passage, Policy, Record, UnfaithfulAnswerError
+from faithguard import (
+    CaptureError,
+    ConfigError,
+    Exchange,
+    Passage,
+    Policy,
+    Record,
+    UnfaithfulAnswerError,
+)
 from faithguard.capture import Trace
 from faithguard.guard import (
     Course,
@@ -32,7 +41,7 @@ from faithguard_langchain._isolation import GuardCapture, detached
 from faithguard_langchain._outputs import Output
 from faithguard_langchain._values import CONTEXT_KEYS, context_of, plain_input
 
-__all__ = ["Call", "Keys"]
+__all__ = ["Call", "Keys", "check_fallback", "is_marked", "marked"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -63,6 +72,23 @@ class _Settings(Protocol):
     def tell(self, record: Record, run: str | None = None) -> None: ...
 
 
+def check_fallback(given: object, policy: Policy) -> None:
+    """Raise if a fallback is none, or would never be used.
+
+    Raises:
+        ConfigError: It names the remedy.
+    """
+    if given is None:
+        return
+    if not isinstance(given, str | Runnable):
+        raise ConfigError(f"`fallback` is of type {type(given).__name__}: pass a str or a Runnable")
+    if policy.on_fail == "flag":
+        raise ConfigError(
+            "`fallback` would never be used: on_fail='flag' delivers every answer; leave it out, "
+            "or use on_fail='block'"
+        )
+
+
 class Call:
     """One guarded call, without I/O: what its runs are given, and what becomes of their outputs."""
 
@@ -75,7 +101,7 @@ class Call:
     ) -> None:
         self._guarded = guarded
         self._keys = guarded.keys
-        self._given = input
+        self._given = self._known = input
         self._trace = Trace(inputs=plain_input(input))
         self._replay = Replay() if guarded.remembers else None
         self.course = Course(guarded.policy, max_attempts=guarded.max_attempts)
@@ -94,14 +120,17 @@ class Call:
         """Return the config of a run that is isolated, and not captured: the fallback's."""
         return detached(self._child, self._config)
 
-    def exchange(self, output: Any) -> Exchange:
-        """Return what to verify: every text of the output that a model wrote.
+    def exchange(self, output: Any) -> Exchange | None:
+        """Return what to verify: every text of the output that a model wrote; None if nothing.
 
         Raises:
             CaptureError: If there is no answer to be found; it is never delivered unverified.
         """
         if self._keys.context is not None or not self._trace.fetched:
             self._trace.retrieved("", context_of(output, self._keys.context))
+        return self._exchange(output)
+
+    def _exchange(self, output: Any) -> Exchange:
         view = self._view(output)
         texts = view.texts()
         if texts is None:
@@ -121,7 +150,7 @@ class Call:
         return Output(
             output,
             key=self._keys.answer,
-            given=self._given,
+            given=self._known,
             fetched=frozenset(passage.text for passage in trace.fetched_passages()),
             quotes=trace.quoted_in if trace.models else bool,
             parts=(lambda text: writing().parts(text)) if trace.models else None,
@@ -156,13 +185,19 @@ class Call:
             if fallback is None:
                 raise UnfaithfulAnswerError(record.decision, record.report, record)
             if isinstance(fallback, str):
-                output = self._view(output).with_answer(fallback)
+                output = self._replaced(output, fallback)
         elif step.answer is not None:
-            output = self._view(output).with_answer(step.answer)
+            output = self._replaced(output, step.answer)
         # a fallback that is guarded itself says of its own answer what is true of it
-        if step.action != "block" or not _is_marked(output):
-            output = _marked(output, record)
+        if step.action != "block" or not is_marked(output):
+            output = self._marked(output, record)
         return Reported(output, record) if self._guarded.reporting else output
+
+    def _replaced(self, output: Any, text: str) -> Any:
+        return self._view(output).with_answer(text)
+
+    def _marked(self, output: Any, record: Record) -> Any:
+        return marked(output, record)
 
     def fault(self, error: BaseException) -> CaptureError | None:
         """Return what to raise instead of an error that carries what a model wrote.
@@ -179,7 +214,7 @@ class Call:
         return withheld(error, self._trace)
 
     def _question(self) -> str | None:
-        key, given = self._keys.question, self._given
+        key, given = self._keys.question, self._known
         if key is None:
             return None
         if not isinstance(given, Mapping) or key not in given:
@@ -190,6 +225,10 @@ class Call:
         key, given = self._keys.feedback, self._given
         if key is None:
             return given
+        if isinstance(given, BaseModel):
+            return given.model_copy(update={key: text})
+        if dataclasses.is_dataclass(given) and not isinstance(given, type):
+            return dataclasses.replace(given, **{key: text})
         if not isinstance(given, Mapping):
             raise CaptureError(
                 f"`feedback_key` is {key!r}, but the input is of type "
@@ -198,13 +237,18 @@ class Call:
         return {**cast(Mapping[str, Any], given), key: text}
 
 
-def _is_marked(output: Any) -> bool:
-    return isinstance(output, AIMessage) and "faithguard" in output.response_metadata
+_ENDS = AIMessage | ToolMessage
+"""What may end a turn: a tool's message does after a structured response."""
 
 
-def _marked(output: Any, record: Record) -> Any:
+def is_marked(output: Any) -> bool:
+    """Say whether a message carries the decision of a guard."""
+    return isinstance(output, _ENDS) and "faithguard" in output.response_metadata
+
+
+def marked(output: Any, record: Record) -> Any:
     """Put the decision where the holder of a message finds it; no text of the answer."""
-    if not isinstance(output, AIMessage):
+    if not isinstance(output, _ENDS):
         return output
     metadata = {**output.response_metadata, "faithguard": note_of(record)}
     return output.model_copy(update={"response_metadata": metadata})

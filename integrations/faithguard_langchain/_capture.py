@@ -29,7 +29,7 @@ from faithguard_langchain._values import (
     texts_in,
 )
 
-__all__ = ["Capture"]
+__all__ = ["Capture", "tool_passages"]
 
 
 class Capture(BaseCallbackHandler):
@@ -147,7 +147,7 @@ class Capture(BaseCallbackHandler):
     def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
         """Take what a tool returned: its text, and the documents that it attached."""
         if (trace := self._assembler.trace(str(run_id))) is not None:
-            trace.retrieved(str(run_id), _tool_passages(output, str(kwargs.get("name") or "tool")))
+            trace.retrieved(str(run_id), tool_passages(output, str(kwargs.get("name") or "tool")))
         self._assembler.end(str(run_id))
 
     @never_raise
@@ -200,7 +200,18 @@ class Capture(BaseCallbackHandler):
         self._assembler.end(str(run_id))
 
 
-def _tool_passages(output: Any, name: str) -> list[Passage]:
+def tool_passages(output: Any, name: str) -> list[Passage]:
+    """Return what a tool brought: the documents that it attached, and its text."""
+    if type(output).__name__ == "Command":  # how a LangGraph tool hands over messages
+        update: Any = output.update
+        handed: Any = cast(Any, update).get("messages") if isinstance(update, Mapping) else None
+        messages = cast("list[Any]", handed if isinstance(handed, list) else [handed])
+        return [
+            passage
+            for message in messages
+            if isinstance(message, ToolMessage)
+            for passage in tool_passages(message, name)
+        ]
     artifact = output.artifact if isinstance(output, ToolMessage) else None
     text = text_of(output) if isinstance(output, str | BaseMessage) else _as_text(output)
     passages = list(documents_of(artifact, origin="tool"))

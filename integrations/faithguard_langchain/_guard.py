@@ -45,7 +45,7 @@ from faithguard.scorer import chosen_scorer
 from faithguard.sinks import AnySink
 from faithguard.watch import Outbox
 from faithguard_langchain._again import has_model, remembering
-from faithguard_langchain._call import Call, Keys
+from faithguard_langchain._call import Call, Keys, check_fallback
 from faithguard_langchain._refuse import refuse
 
 __all__ = ["Guarded", "Reported", "guard"]
@@ -150,6 +150,7 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
         outbox: Outbox,
         scorer: Scorer,
         keys: Keys,
+        kind: type[Call] = Call,
     ) -> None:
         if not isinstance(cast(object, chain), Runnable):
             raise ConfigError(
@@ -157,7 +158,7 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
                 "one by RunnableLambda(function)"
             )
         most = attempts(max_attempts, policy)
-        _check_fallback(fallback, policy)
+        check_fallback(fallback, policy)
         checked_more(more_context, policy)
         refuse(chain)
         again = policy.on_fail == "regenerate"
@@ -179,6 +180,7 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
         self._inner: Runnable[Any, Any] = remembering(chain) if self.remembers else chain
         self._outbox = outbox
         self._scorer = scorer
+        self._kind = kind
         self.name = "faithguard"
 
     def with_report(self) -> Guarded[In, Any]:
@@ -290,7 +292,7 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
         config: RunnableConfig,
         **kwargs: Any,
     ) -> Any:
-        call = Call(self, input, run_manager.get_child(), config)
+        call = self._kind(self, input, run_manager.get_child(), config)
         while True:
             output = fault = None
             try:
@@ -301,7 +303,8 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
                     raise
             if fault is not None:  # raised here, where nothing of the error hangs on to it
                 raise fault
-            exchange = call.exchange(output)
+            if (exchange := call.exchange(output)) is None:
+                return output
             step = settled(call.course, self._scorer, exchange, answer=call.mends)
             if step.feedback is not None:
                 more = more_passages(self._more_context, call.course.report.unsupported)
@@ -320,7 +323,7 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
         config: RunnableConfig,
         **kwargs: Any,
     ) -> Any:
-        call = Call(self, input, run_manager.get_child(), config)
+        call = self._kind(self, input, run_manager.get_child(), config)
         while True:
             output = fault = None
             try:
@@ -332,7 +335,8 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
                     raise
             if fault is not None:  # raised here, where nothing of the error hangs on to it
                 raise fault
-            exchange = call.exchange(output)
+            if (exchange := call.exchange(output)) is None:
+                return output
             step = await asettled(call.course, self._scorer, exchange, answer=call.mends)
             if step.feedback is not None:
                 more = await amore_passages(self._more_context, call.course.report.unsupported)
@@ -344,18 +348,6 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
                     answering = self.fallback.ainvoke(input, apart)
                     output = await coro_with_context(answering, context)
             return call.close(step, output)
-
-
-def _check_fallback(given: object, policy: Policy) -> None:
-    if given is None:
-        return
-    if not isinstance(given, str | Runnable):
-        raise ConfigError(f"`fallback` is of type {type(given).__name__}: pass a str or a Runnable")
-    if policy.on_fail == "flag":
-        raise ConfigError(
-            "`fallback` would never be used: on_fail='flag' delivers every answer; leave it out, "
-            "or use on_fail='block'"
-        )
 
 
 def _as_chunk(output: Any) -> Any:

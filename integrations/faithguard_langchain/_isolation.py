@@ -9,23 +9,34 @@ captures all that happens in it.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, cast
+from typing import Any, Self, cast
+from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager
 from langchain_core.runnables import RunnableConfig, patch_config
 
 from faithguard.capture import Assembler, RunKind, Trace
+from faithguard.guard import withheld
 from faithguard_langchain._capture import Capture
 from faithguard_langchain._refuse import carries_text, is_global, listens_to_tokens
 
-__all__ = ["GuardCapture", "detached"]
+__all__ = ["Caught", "GuardCapture", "detached", "heard", "nowhere", "silenced"]
 
 
 class GuardCapture(Capture):
-    """Capture for one guarded call: whatever happens belongs to its one trace."""
+    """Capture for one guarded call: whatever happens belongs to its one trace.
+
+    Attributes:
+        models: Model calls that this handler was told of.
+    """
 
     def __init__(self, trace: Trace) -> None:
         super().__init__(_OneTrace(trace))
+        self.models = 0
+
+    def _start(self, run: UUID, parent: UUID | None, kind: RunKind, inputs: Any, kw: Any) -> Trace:
+        self.models += kind == "model"
+        return super()._start(run, parent, kind, inputs, kw)
 
 
 class _OneTrace(Assembler):
@@ -49,6 +60,39 @@ class _OneTrace(Assembler):
         return None
 
 
+class Caught:
+    """A context that keeps an error which carries what a model wrote from getting out.
+
+        with Caught(trace) as caught:
+            ...
+        caught.check()
+
+    Args:
+        trace: Knows what models wrote; None to let every error out.
+    """
+
+    def __init__(self, trace: Trace | None) -> None:
+        self._trace = trace
+        self._fault: Exception | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> bool:
+        if error is not None and self._trace is not None:
+            self._fault = withheld(error, self._trace)
+        return self._fault is not None
+
+    def check(self) -> None:
+        """Raise what stands for the error, where nothing of that hangs on to it.
+
+        Raises:
+            CaptureError: If there was one.
+        """
+        if self._fault is not None:
+            raise self._fault
+
+
 class _Withheld(BaseCallbackHandler):
     """A handler of the user's that sees everything but tokens, which are not verified yet."""
 
@@ -63,6 +107,15 @@ class _Withheld(BaseCallbackHandler):
         return super().__getattribute__(name)
 
 
+_OF_INTERRUPTS = (
+    "__pregel_runtime",
+    "__pregel_scratchpad",
+    "__pregel_send",
+    "checkpoint_ns",
+)
+"""What `interrupt()` needs to ask a person, and to find the reply when the node runs again."""
+
+
 def detached(child: BaseCallbackManager, config: RunnableConfig) -> RunnableConfig:
     """Return the config of the chain's run, from which nothing reaches the caller's streams."""
     manager = child.copy()
@@ -71,11 +124,17 @@ def detached(child: BaseCallbackManager, config: RunnableConfig) -> RunnableConf
     inner = patch_config(config, callbacks=manager)
     # LangGraph hands a node's inner graphs its own stream and checkpointer by these keys
     inner["configurable"] = {
-        key: _silenced(value) if key == "__pregel_runtime" else value
+        key: silenced(value) if key == "__pregel_runtime" else value
         for key, value in inner.get("configurable", {}).items()
-        if key == "__pregel_runtime" or not key.startswith(("__pregel_", "checkpoint_"))
+        if key in _OF_INTERRUPTS or not key.startswith(("__pregel_", "checkpoint_"))
     }
     return inner
+
+
+def heard(config: RunnableConfig, handler: BaseCallbackHandler) -> RunnableConfig:
+    """Return a config whose runs a handler is told of, whatever they start."""
+    cast(BaseCallbackManager, config.get("callbacks")).add_handler(handler, inherit=True)
+    return config
 
 
 def _held(handlers: list[BaseCallbackHandler]) -> list[BaseCallbackHandler]:
@@ -86,12 +145,12 @@ def _held(handlers: list[BaseCallbackHandler]) -> list[BaseCallbackHandler]:
     ]
 
 
-def _silenced(runtime: Any) -> Any:
-    """What the chain writes to LangGraph's custom stream is not verified either."""
+def silenced(runtime: Any) -> Any:
+    """Return LangGraph's runtime without its custom stream, which shows what is not verified."""
     if dataclasses.is_dataclass(runtime) and hasattr(runtime, "stream_writer"):
-        return dataclasses.replace(cast(Any, runtime), stream_writer=_nowhere)
+        return dataclasses.replace(cast(Any, runtime), stream_writer=nowhere)
     return runtime
 
 
-def _nowhere(chunk: object) -> None:
+def nowhere(chunk: object) -> None:
     """Take what is not to be shown."""

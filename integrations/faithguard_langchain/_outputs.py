@@ -29,7 +29,7 @@ from faithguard_langchain._values import (
     texts_in,
 )
 
-__all__ = ["Output"]
+__all__ = ["Output", "spoken"]
 
 
 class Output:
@@ -100,7 +100,7 @@ class Output:
                 yield from self._parts(value)
         elif isinstance(value, BaseMessage):
             if not self._was_given(value):
-                yield from _spoken(value)
+                yield from spoken(value)
         elif isinstance(value, Document):
             if not self._unobserved:
                 for text in (value.page_content, *texts_in(value.metadata)):
@@ -125,7 +125,7 @@ class Output:
                 if place == len(items) - 1 and text_of(item) not in self._fetched:
                     yield text_of(item)
             elif isinstance(item, AIMessage) and not self._was_given(item):
-                yield from _spoken(item, answered)
+                yield from spoken(item, answered)
             else:
                 yield from self._written(item, depth - 1)
 
@@ -151,7 +151,12 @@ class Output:
                 and self._stays(item)
                 and (self._unobserved or not self._parts(str(name)))
             }
-            return {**kept, place: self._replaced(mapping[place], text, None, inputs.get(place))}
+            # a graph's state often holds the answer twice; who streams messages must see it, too
+            said = "messages" in mapping and answer_of(mapping["messages"]) is not None
+            places = dict.fromkeys([place, "messages"] if said else [place])
+            return kept | {
+                name: self._replaced(mapping[name], text, None, inputs.get(name)) for name in places
+            }
         return text
 
     def _stays(self, value: Any) -> bool:
@@ -202,7 +207,7 @@ def _same(message: BaseMessage, other: Any) -> bool:
     )
 
 
-def _spoken(message: BaseMessage, answered: Container[object] = ()) -> Iterator[str]:
+def spoken(message: BaseMessage, answered: Container[object] = ()) -> Iterator[str]:
     """Yield a message's text, and whatever else in it says something that nothing has answered."""
     yield text_of(message)
     if isinstance(message, AIMessage):

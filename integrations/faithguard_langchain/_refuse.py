@@ -15,7 +15,7 @@ from langchain_core.tracers import context
 from faithguard import ConfigError
 from faithguard_langchain._tree import AnyRunnable, parts
 
-__all__ = ["carries_text", "is_global", "listens_to_tokens", "refuse"]
+__all__ = ["carries_text", "is_global", "listens_to_tokens", "refuse", "refuse_handlers"]
 
 
 def refuse(chain: AnyRunnable) -> None:
@@ -37,13 +37,18 @@ def refuse(chain: AnyRunnable) -> None:
                 "leave it out, and keep history outside: "
                 "RunnableWithMessageHistory(guard(chain), ...)"
             )
-        for handler in _attached(part):
-            if carries_text(handler) or listens_to_tokens(handler):
-                raise ConfigError(
-                    f"{type(handler).__name__} is attached inside the chain and gets tokens before "
-                    "they are verified: pass it with the call, guarded.invoke(..., "
-                    "config={'callbacks': [...]}), where the guard can hold them back"
-                )
+        refuse_handlers(part)
+
+
+def refuse_handlers(part: AnyRunnable) -> None:
+    """Raise if a part brings a handler along that gets tokens before they are verified."""
+    for handler in _attached(part):
+        if carries_text(handler) or listens_to_tokens(handler):
+            raise ConfigError(
+                f"{type(handler).__name__} is attached inside the chain and gets tokens before "
+                "they are verified: pass it with the call, guarded.invoke(..., "
+                "config={'callbacks': [...]}), where the guard can hold them back"
+            )
 
 
 def _attached(part: AnyRunnable) -> list[Any]:

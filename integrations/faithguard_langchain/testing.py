@@ -7,6 +7,7 @@ callbacks and run sync and async as others do, with no key, no server and no dow
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -21,8 +22,10 @@ from langchain_core.callbacks import (
 from langchain_core.documents import Document
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+from langchain_core.messages.tool import tool_call_chunk
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import Runnable
 
 from faithguard import Passage
 from faithguard.verifiers import Context
@@ -34,16 +37,21 @@ class ScriptedChatModel(BaseChatModel):
     """A chat model that answers what a function says; tokens are words.
 
     Args:
-        reply: From the messages of a call to the text of its answer.
+        reply: From the messages of a call to its answer: a text, or a message, such as one that
+            asks for tools.
         pause: Seconds between tokens.
     """
 
-    reply: Callable[[list[BaseMessage]], str]
+    reply: Callable[[list[BaseMessage]], str | AIMessage]
     pause: float = 0.0
 
     @property
     def _llm_type(self) -> str:
         return "faithguard-scripted"
+
+    def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[Any, AIMessage]:
+        """Be bound to tools; the script says which are asked for."""
+        return self.bind(tools=tools, **kwargs)
 
     def _generate(
         self,
@@ -52,8 +60,10 @@ class ScriptedChatModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        text = self.reply(messages)
-        message = AIMessage(content=text, response_metadata={"finish_reason": "stop"})
+        reply = self.reply(messages)
+        message = AIMessage(reply) if isinstance(reply, str) else reply.model_copy()
+        text = str(message.text)
+        message.response_metadata = {"finish_reason": "stop", **message.response_metadata}
         message.usage_metadata = {
             "input_tokens": sum(len(str(m.content).split()) for m in messages),
             "output_tokens": len(text.split()),
@@ -68,11 +78,10 @@ class ScriptedChatModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> Iterator[ChatGenerationChunk]:
-        for token in _tokens(self.reply(messages)):
+        for chunk in _chunks(self.reply(messages)):
             time.sleep(self.pause)
-            chunk = ChatGenerationChunk(message=AIMessageChunk(content=token))
             if run_manager:
-                run_manager.on_llm_new_token(token, chunk=chunk)
+                run_manager.on_llm_new_token(chunk.text, chunk=chunk)
             yield chunk
 
     async def _astream(
@@ -82,12 +91,25 @@ class ScriptedChatModel(BaseChatModel):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> AsyncIterator[ChatGenerationChunk]:
-        for token in _tokens(self.reply(messages)):
+        for chunk in _chunks(self.reply(messages)):
             await asyncio.sleep(self.pause)
-            chunk = ChatGenerationChunk(message=AIMessageChunk(content=token))
             if run_manager:
-                await run_manager.on_llm_new_token(token, chunk=chunk)
+                await run_manager.on_llm_new_token(chunk.text, chunk=chunk)
             yield chunk
+
+
+def _chunks(reply: str | AIMessage) -> Iterator[ChatGenerationChunk]:
+    text = reply if isinstance(reply, str) else str(reply.text)
+    for token in _tokens(text):
+        yield ChatGenerationChunk(message=AIMessageChunk(content=token))
+    if isinstance(reply, AIMessage) and reply.tool_calls:
+        parts = [
+            tool_call_chunk(
+                name=call["name"], args=json.dumps(call["args"]), id=call["id"], index=place
+            )
+            for place, call in enumerate(reply.tool_calls)
+        ]
+        yield ChatGenerationChunk(message=AIMessageChunk(content="", tool_call_chunks=parts))
 
 
 def _tokens(text: str) -> list[str]:

@@ -25,6 +25,10 @@ all claims (`fake-end-03`, `fake-turn-05`, `few-shot-03`, `encoding-03`) had bee
 about one, and turned it. So the zeros hold for judges that obey an order as widely as it is meant;
 the two that obey for one claim show what the same attacks do to one that does not.
 
+- An order about the statements at certain places (`fake-verdict-json-02`: the first three) meets
+  controls that stand elsewhere in each call. With three claims, and who gets a control wrong asked
+  again, it turns the two that are untrue about one time in three, with other chance than here.
+
 What mimics the protocol is seldom taken for a part of it, since it does not stand in the request
 as it was written. That system and data are apart cannot be measured so: these judges do not tell
 roles. The honest judge's failed claims are those whose only sentence holds or quotes an order.

@@ -287,6 +287,7 @@ def _nearest(text: str, read: Request) -> tuple[int, str]:
     found = [
         (number, sentence)
         for number, passage in read.passages.items()
+        if not _CONTROL_PASSAGE.search(passage) or _CONTROL.search(text)
         for sentence in _sentences(passage)
     ]
     found = [pair for pair in found if not _ORDER.search(pair[1])] or found
@@ -321,10 +322,12 @@ class _Listed:
         return self.extract(answer, question)
 
 
-def put(row: Row, obeys: Obeys, cites: Cites = "nearest", **switches: bool) -> Report:
-    """Put a row to a judge; return the report."""
+def put(
+    row: Row, obeys: Obeys, cites: Cites = "nearest", *, draw: int = 0, **switches: bool
+) -> Report:
+    """Put a row to a judge; return the report. Chance is the same for the same `draw`."""
     chat = Gullible(dict(zip(row["claims"], row["truth"], strict=True)), obeys, cites, **switches)
-    judge = Judge(chat, random=Random(f"{row['id']} {obeys} {cites}"))
+    judge = Judge(chat, random=Random(f"{row['id']} {obeys} {cites} {draw}"))
     scorer = Scorer(_Listed(row["claims"]), [judge], cache=None)
     return scorer.score(
         Exchange(

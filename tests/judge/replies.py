@@ -110,8 +110,7 @@ def _all(label: str) -> Change:
     """Say one label of all, each with a real quote."""
 
     def changed(held: list[Verdict], seen: Seen) -> object:
-        number, text = next(iter(seen.passages.items()))
-        quote = [{"passage": number, "quote": text.split(". ")[0]}]
+        quote = [next(iter(seen.passages.values())).split(". ")[0]]
         evidence = [] if label == "not_mentioned" else quote
         return {"verdicts": [{**v, "label": label, "evidence": evidence} for v in held]}
 
@@ -122,9 +121,7 @@ def _quote(quote: Callable[[Verdict, Seen], object], match: str = "pianist") -> 
     """Support a claim that is not true, with a quote."""
 
     def changed(verdict: Verdict, seen: Seen) -> Verdict:
-        near = next((n for n, text in seen.passages.items() if "Sundays" in text), 1)
-        evidence = [{"passage": near, "quote": quote(verdict, seen)}]
-        return {**verdict, "label": "supported", "evidence": evidence}
+        return {**verdict, "label": "supported", "evidence": [quote(verdict, seen)]}
 
     return _one(match, changed)
 
@@ -133,20 +130,25 @@ def _quotes(change: Callable[[str], str]) -> Change:
     """Change all quotes."""
 
     def changed(verdict: Verdict) -> Verdict:
-        evidence = [{**e, "quote": change(e["quote"])} for e in verdict["evidence"]]
+        evidence = [change(quote) for quote in verdict["evidence"]]
         return {**verdict, "evidence": evidence}
 
     return _frame(changed)
 
 
 def _passages(change: Callable[[int], object]) -> Change:
-    """Change the numbers of all passages."""
+    """Say with each quote the number of a passage, and change that."""
 
-    def changed(verdict: Verdict) -> Verdict:
-        evidence = [{**e, "passage": change(e["passage"])} for e in verdict["evidence"]]
-        return {**verdict, "evidence": evidence}
+    def changed(held: list[Verdict], seen: Seen) -> object:
+        found = [[_with_passage(quote, seen, change) for quote in v["evidence"]] for v in held]
+        return {"verdicts": [{**v, "evidence": e} for v, e in zip(held, found, strict=True)]}
 
-    return _frame(changed)
+    return changed
+
+
+def _with_passage(quote: str, seen: Seen, change: Callable[[int], object]) -> dict[str, object]:
+    number = next((n for n, text in seen.passages.items() if quote in text), 1)
+    return {"passage": change(number), "quote": quote}
 
 
 def _without(verdict: Verdict, *names: str) -> Verdict:
@@ -229,7 +231,7 @@ CHANGES: Mapping[str, Change] = {
     "lone_surrogate": _text(lambda t: f'{t[:-1]}, "note": "\\ud83d"}}'),
     "double_encoded": _text(json.dumps),
     "nan_extra": _text(lambda t: f'{t[:-1]}, "score": NaN}}'),
-    "nan_passage": _text(lambda t: re.sub(r'"passage": \d+', '"passage": NaN', t)),
+    "nan_passage": _passages(lambda _: float("nan")),
     "nan_label": _one("Fernhill", lambda v, _: {**v, "label": float("nan")}),
     "all_supported": _all("supported"),
     "all_not_mentioned": _all("not_mentioned"),
@@ -253,14 +255,12 @@ CHANGES: Mapping[str, Change] = {
         "sauna",
         lambda v, _: {
             **v,
-            "evidence": [{**v["evidence"][0], "quote": "The sauna opens at 14:00 ... 3 euros."}],
+            "evidence": ["The sauna opens at 14:00 ... 3 euros."],
         },
     ),
     "quote_negation_cut": _quote(lambda v, _: "Dogs are ... allowed in the garden.", "Dogs"),
     "quote_number_changed": _quote(lambda v, _: "Towels cost 5 euros.", "Towels"),
-    "quote_not_mentioned": _one(
-        "pianist", lambda v, _: {**v, "evidence": [{"passage": 1, "quote": "on Sundays"}]}
-    ),
+    "quote_not_mentioned": _one("pianist", lambda v, _: {**v, "evidence": ["on Sundays"]}),
 }
 """By the name behind the dot."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -18,6 +18,7 @@ from tests.judge.scene import (
     RIGHT,
     TRUE,
     WRONG,
+    alone,
     exchange,
     judge,
     kinds,
@@ -32,8 +33,16 @@ def split(request: pytest.FixtureRequest) -> Split:
     """Split an answer by a model that says what it is told to, with either driver."""
 
     def run(answer: str, said: list[tuple[str, str, str]], question: str | None = None) -> Any:
-        entries = [{"anchor": a, "text": t, "kind": k} for a, t, k in said]
-        with JudgeServer(lambda asked: {"claims": entries}) as server:
+
+        def script(asked: Asked) -> dict[str, Any]:
+            return {
+                "claims": [
+                    {"part": _part(anchor, asked.parts), "text": text, "kind": kind}
+                    for anchor, text, kind in said
+                ]
+            }
+
+        with JudgeServer(script) as server:
             extractor = ModelClaims(judge(server).chat)
             if request.param == "extract":
                 return extractor.extract(answer, question)
@@ -42,17 +51,21 @@ def split(request: pytest.FixtureRequest) -> Split:
     return run
 
 
+def _part(anchor: str, parts: Mapping[int, str]) -> int:
+    return next((number for number, text in parts.items() if anchor in text), 99)
+
+
 def shape(claims: list[Claim], answer: str) -> list[tuple[str, str, str]]:
     """Return what claims say, where they stand, and their kinds."""
     return [(answer[slice(*claim.span)], claim.text, claim.kind) for claim in claims]
 
 
 def test_claims_are_atomic_and_anchored(split: Split) -> None:
-    """Two facts of one sentence may share an anchor; names stand for pronouns."""
-    answer = "The sauna opens at 14:00 and has 12 places. It closes at 21:00."
-    first, second = "The sauna opens at 14:00 and has 12 places.", "It closes at 21:00."
+    """A part may hold several facts; names stand for pronouns."""
+    answer = "The sauna, open from 14:00, has 12 places. It closes at 21:00."
+    first, second = "The sauna, open from 14:00, has 12 places.", "It closes at 21:00."
     said = [
-        (first, "The sauna opens at 14:00.", "fact"),
+        (first, "The sauna is open from 14:00.", "fact"),
         (first, "The sauna has 12 places.", "fact"),
         (second, "The sauna closes at 21:00.", "fact"),
     ]
@@ -60,6 +73,25 @@ def test_claims_are_atomic_and_anchored(split: Split) -> None:
 
     assert shape(claims, answer) == said
     assert [claim.id for claim in claims] == ["c1", "c2", "c3"]
+
+
+def test_a_part_that_stands_for_itself_is_not_written_again(split: Split) -> None:
+    """It is the local splitter's claim, with what leads in to it."""
+    answer = "Opening times:\n- Sauna: 14:00\n- Bar: 18:00"
+    said = [("Sauna: 14:00", "", "fact"), ("Bar: 18:00", "", "fact")]
+
+    assert split(answer, said) == LocalClaims().extract(answer)
+
+
+def test_the_parts_are_the_whole_answer() -> None:
+    """What is no claim leads in to the next one; nothing is shown twice."""
+    answer = "# Prices\n\nThe towels:\n- small: 3 euros\n- large, 5 euros\n\n```\nx = 1\n```\n"
+    with JudgeServer(honest()) as server:
+        ModelClaims(judge(server).chat).extract(answer)
+        parts = server.asked[0].parts
+
+    assert "".join(parts.values()) == answer
+    assert list(parts) == list(range(1, len(LocalClaims().extract(answer)) + 1))
 
 
 @pytest.mark.parametrize(
@@ -196,7 +228,8 @@ def drops(asked: Asked) -> dict[str, Any]:
     """Judge honestly, but leave out the second claim of an answer and quote nothing true."""
     said = honest()(asked)
     if asked.form == "together":
-        said["claims"] = [entry for entry in said["claims"] if "Towels" not in entry["text"]]
+        towels = _part("Towels", asked.parts)
+        said["claims"] = [entry for entry in said["claims"] if entry["part"] != towels]
     return said
 
 
@@ -223,13 +256,14 @@ def test_together_a_judge_that_cannot_be_trusted_is_asked_claim_by_claim(fault: 
 
 
 def test_controls_stand_in_the_answer() -> None:
-    """As paragraphs of their own; the report knows nothing of them."""
+    """As parts of their own; the report knows nothing of them."""
     with JudgeServer(honest()) as server:
         report = Scorer(verifiers=[judge(server, claims="together")]).score(exchange())
-        shown = server.asked[0].answer
+        shown = server.asked[0].parts.values()
+    own = [part for part in shown if " named after " not in part and " keeps " not in part]
 
-    assert " named after " in shown
-    assert ANSWER in shown
+    assert len(own) == len(shown) - 2
+    assert "".join(own) == ANSWER
     assert not any("named after" in claim.text for claim in report.claims)
 
 
@@ -243,6 +277,28 @@ def test_a_judge_stands_behind_the_local_verifiers() -> None:
     assert WRONG not in asked
     assert {TRUE, MADE_UP} <= asked
     assert [c.verifier for c in report.claims if c.text == WRONG] == ["units_currency@1"]
+    assert report.usage.spared == len({c.text for c in report.facts} - asked)
+    assert f"{report.usage.spared} of 4 claims settled before the judge" in " ".join(
+        str(report).split()
+    )
+
+
+@pytest.mark.parametrize("mode", ["local", "extracted", "together"])
+def test_a_judge_of_every_claim_spares_none(mode: str) -> None:
+    """What it cost is told; and the second time the cache has it, which is no saving of rules."""
+    with JudgeServer(honest()) as server:
+        scorer = Scorer(verifiers=[judge(server, claims=mode)])
+        first, second = scorer.score(exchange()), scorer.score(exchange())
+
+    assert (first.usage.spared, second.usage.spared) == (0, 0)
+    tokens = first.usage.input_tokens + first.usage.output_tokens
+    assert f"{tokens:,} tokens" in " ".join(str(first).split())
+    assert second.usage.cached == (0 if mode == "together" else 4)
+
+
+def test_without_a_judge_nothing_is_spared() -> None:
+    """There is nobody who could have been asked."""
+    assert Scorer().score(exchange()).usage.spared == 0
 
 
 def test_settings_that_cannot_be_used() -> None:
@@ -251,10 +307,64 @@ def test_settings_that_cannot_be_used() -> None:
         made = judge(server, claims="together")
         with pytest.raises(ConfigError, match="leave one out"):
             Scorer(LocalClaims(), judge=made)
-        for settings in ({"claims": "all"}, {"timeout": 0}, {"votes": 0}, {"max_tokens": 0.5}):
+        endless: dict[str, Any] = {"timeout": float("inf")}  # no socket waits so long
+        for settings in (
+            {"claims": "all"},
+            {"timeout": 0},
+            endless,
+            {"votes": 0},
+            {"max_tokens": 0.5},
+        ):
             with pytest.raises(ConfigError, match=next(iter(settings))):
                 judge(server, **settings)
         with pytest.raises(ConfigError, match="votes"):
             judge(server, claims="together", votes=3)
         with pytest.raises(ConfigError, match="OpenAIJudge"):
             Scorer(judge="gpt")  # type: ignore[arg-type]
+
+
+def counting(*counts: int) -> Callable[[Asked], dict[str, Any]]:
+    """Return a script that splits the first part into more claims, a number for each call."""
+    left = list(counts)
+
+    def script(asked: Asked) -> dict[str, Any]:
+        said = honest()(asked)
+        if asked.form == "claims":
+            words = ["The sauna opens", "The sauna", "It opens"][: left.pop(0)]
+            texts = [f"{word} at 14:00." for word in words]
+            first = [{"part": 1, "text": text, "kind": "fact"} for text in texts]
+            said["claims"] = [*first, *said["claims"][1:]]
+        return said
+
+    return script
+
+
+@pytest.mark.parametrize("driver", ["score", "ascore"])
+def test_an_answer_that_is_split_several_times_tells_the_spread(driver: str) -> None:
+    """The claims are those of the median; the rest of the report is about them."""
+    with JudgeServer(counting(3, 1, 2)) as server:
+        made = judge(server, claims="extracted", splits=3)
+        report = scored(Scorer(verifiers=[made]), driver)
+
+    assert sorted(report.splits) == [4, 5, 6]
+    assert report.total == 5
+    assert "+samples=3" in report.versions["extractor"]
+    assert "the answer was split 3 times, into" in str(report)
+    assert Report.from_json(report.to_json()) == report
+
+
+def test_an_answer_that_is_split_once_has_no_spread() -> None:
+    """Nor one that no model splits; and a judge that splits nothing takes no number of splits."""
+    with JudgeServer(honest()) as server:
+        assert alone(server, claims="extracted").score(exchange()).splits == ()
+        assert alone(server).score(exchange()).splits == ()
+        bad: list[dict[str, Any]] = [
+            {"splits": 3},
+            {"splits": 0},
+            {"splits": 2, "claims": "together"},
+        ]
+        for settings in bad:
+            with pytest.raises(ConfigError, match="splits"):
+                judge(server, **settings)
+        with pytest.raises(ConfigError, match="samples"):
+            ModelClaims(judge(server).chat, samples=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import pickle
 import time
@@ -10,9 +11,19 @@ from typing import Any
 
 import pytest
 
-from faithguard import Exchange, JudgeError, Passage, Report, Scorer
+from faithguard import ConfigError, Exchange, JudgeError, Passage, Report, Scorer, VerdictCache
 from faithguard.chat import as_data, find_quote, objects_in, visible
-from faithguard.prompts import claims_prompt, together_prompt, verdicts_prompt
+from faithguard.prompts import (
+    CLAIMS_SCHEMA,
+    RUBRICS,
+    TOGETHER_SCHEMA,
+    VERDICTS_SCHEMA,
+    VERSION,
+    claims_prompt,
+    together_prompt,
+    user_message,
+    verdicts_prompt,
+)
 from faithguard.testing import Asked, JudgeServer, Script, honest, obeys
 from tests.judge.scene import ANSWER, MADE_UP, RIGHT, TRUE, exchange, judge, kinds, labels
 
@@ -325,6 +336,52 @@ def test_a_rubric_is_said_and_versioned() -> None:
 
     assert rubric in server.requests[0]["messages"][0]["content"]
     assert "+rubric=" in report.versions["verifiers"]
+
+
+@pytest.mark.parametrize("domain", sorted(RUBRICS))
+@pytest.mark.parametrize("mode", ["local", "together"])
+def test_a_domain_has_a_rubric_with_a_version(domain: str, mode: str) -> None:
+    """Its name is enough; the version is in the report, and so in the key of the cache."""
+    cache = VerdictCache()
+    with JudgeServer() as server:
+        plain, ruled = (
+            Scorer(verifiers=[judge(server, claims=mode, rubric=rubric)], cache=cache)
+            for rubric in (None, domain)
+        )
+        calls = [scorer.score(exchange()).usage.calls for scorer in (plain, ruled)]
+        report = ruled.score(exchange())
+        asked = [body["messages"][0]["content"] for body in server.requests[:2]]
+
+    assert calls == [1, 1]
+    assert [RUBRICS[domain].text in text for text in asked] == [False, True]
+    assert f"+rubric={domain}@1" in report.versions["verifiers"]
+
+
+@pytest.mark.parametrize("rubric", ["finance", "", " ", 7, ["medical"]])
+def test_a_rubric_that_is_none_is_refused(rubric: object) -> None:
+    """A typo in a domain's name must not judge by no rubric."""
+    with JudgeServer() as server, pytest.raises(ConfigError, match="customer_support"):
+        judge(server, rubric=rubric)
+
+
+SAID = {
+    "2": "c1e55d74021d",
+    "medical@1": "79b01859c7b9",
+    "legal@1": "6cac02146736",
+    "financial@1": "e727fc056256",
+    "customer_support@1": "2eba2954dd0c",
+}
+
+
+def test_who_changes_a_prompt_raises_its_version() -> None:
+    """What models are told under a version is always the same, or a cache would lie."""
+    texts = [verdicts_prompt("m"), claims_prompt("m"), together_prompt("m")]
+    schemas = [VERDICTS_SCHEMA, CLAIMS_SCHEMA, TOGETHER_SCHEMA]
+    said = {VERSION: json.dumps([texts, schemas, user_message("m", "d")])}
+    said |= {rubric.name: rubric.text for rubric in RUBRICS.values()}
+    digests = {name: hashlib.sha256(text.encode()).hexdigest()[:12] for name, text in said.items()}
+
+    assert digests == SAID
 
 
 def test_an_error_of_a_judge_survives_a_process() -> None:

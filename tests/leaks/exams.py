@@ -32,7 +32,7 @@ REPAIRS = "repair"
 STREAMS = "claims"
 
 PENDING: Mapping[str, Sequence[str]] = {
-    "langchain-agents": (EVERYTHING,),
+    "langchain-agents": (REPAIRS,),
     "openai": (STREAMS,),
     "functions": (STREAMS,),
     "llama-index-agents": (EVERYTHING,),

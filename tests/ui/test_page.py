@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +53,7 @@ def few(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     records = [
         faithful(started_at=NOW - timedelta(days=2), domain="medical", tags=("prompt-6",)),
         hostile(),
-        right_to_left(),
+        right_to_left(2_000),
         rewritten(),
         repaired(),
         mixed(),
@@ -495,6 +498,71 @@ def test_hostile_texts_are_shown_as_text(few: Server, visit: Visit, address: str
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+TRIES = """async (url) => {
+  const said = JSON.stringify({ number: 1, claim: 0, agree: true });
+  const options = [
+    {}, { mode: "no-cors" }, { method: "POST", mode: "no-cors", body: said },
+    { method: "POST", body: said, headers: { "content-type": "application/json" } },
+  ];
+  const found = [];
+  for (const path of ["", "main.js", "api/page", "api/label"]) {
+    for (const one of options) {
+      found.push(await fetch(url + path, one).then((got) => got.text(), () => ""));
+    }
+  }
+  for (const [tag, name, path] of [
+    ["script", "src", "main.js"], ["img", "src", "icon.svg"], ["iframe", "src", ""],
+    ["link", "href", "style.css"],
+  ]) {
+    const element = document.createElement(tag);
+    element[name] = url + path;
+    if (tag === "link") element.rel = "stylesheet";
+    const loaded = new Promise((done) => {
+      element.onload = () => done(tag === "iframe" ? "" : `${tag} loads`);
+      element.onerror = () => done("");
+    });
+    document.body.append(element);
+    found.push(await loaded);
+  }
+  return found;
+}"""
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Iterator[str]:
+    """The address of somebody else's page on this machine."""
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    (folder / "index.html").write_text("<!doctype html><title>elsewhere</title>", "utf-8")
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *args: object) -> None:
+            """Keep the terminal clean."""
+
+    handler = partial(Quiet, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/"
+        server.shutdown()
+
+
+def test_a_page_of_another_origin_gets_and_writes_nothing(
+    labelling: Server, browser: Any, elsewhere: str
+) -> None:
+    """Even if it knows the token: the browser says where it comes from."""
+    page = browser.new_page()  # not `visit`: the browser tells its console of each refusal
+    answered: set[int] = set()
+    page.on("response", lambda got: got.url.startswith(labelling.url) and answered.add(got.status))
+    page.goto(elsewhere)
+    found = page.evaluate(TRIES, labelling.url)
+    page.close()
+
+    assert set(found) == {""}
+    assert answered == {403}
+    with Store(labelling.store.path) as store:
+        assert store.labels(1) == ()
+
+
 # Figures
 
 
@@ -575,13 +643,18 @@ def test_two_tags_stand_side_by_side(serve: Serve, visit: Visit, shots: Shots) -
     expect(page.locator(".outcome")).to_contain_text("2 questions on both sides")
     expect(page.locator(".outcome")).to_contain_text("1 better")
     expect(page.locator(".outcome")).to_contain_text("0 worse")
+    expect(page.locator(".outcome")).to_contain_text("+50.0 points")
     table = page.get_by_role("table", name="Questions side by side")
     expect(table.locator("tbody tr")).to_have_count(1)
     expect(table.locator("tbody tr")).to_contain_text("When is the mill museum open")
     shots(page, "compare")
     page.get_by_label("Also what stayed the same").check()
     expect(table.locator("tbody tr")).to_have_count(2)
-    page.get_by_role("group", name="B").get_by_label("Tag").select_option("")
+    tag = page.get_by_role("group", name="B").get_by_label("Tag")
+    tag.focus()
+    tag.select_option("")
+    expect(page.get_by_role("heading", name="Choose two sides")).to_be_visible()
+    expect(tag).to_be_focused()
     page.get_by_role("group", name="B").get_by_label("From").fill("2026-03-15T00:00")
     expect(page.locator(".outcome")).to_contain_text("1 question on both sides")
     table.get_by_role("link").first.click()
@@ -629,15 +702,24 @@ def test_every_view_is_accessible_and_fits(
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_a_long_answer_from_right_to_left(few: Server, visit: Visit) -> None:
-    """20 kB of Arabic: from the right, and to the letter."""
-    page = visit(f"{few.url}#/answer/3")
-    answer = right_to_left().exchange.answer
+@pytest.mark.parametrize("width", [1280, 400])
+def test_a_long_answer_from_right_to_left(
+    serve: Serve, visit: Visit, shots: Shots, width: int
+) -> None:
+    """20 kB of Arabic: from the right, to the letter, and no wider than the screen."""
+    record = right_to_left()
+    assert len(record.exchange.answer) > 19_000
+    page = visit(f"{serve([record]).url}#/answer/1", viewport={"width": width, "height": 900})
 
-    assert "".join(page.locator(".answer .piece").all_text_contents()) == answer
+    shown = "".join(page.locator(".answer .piece").all_text_contents())
+    assert shown == record.exchange.answer
     box = page.locator(".answer .text").bounding_box()
     first = page.locator(".answer .piece").first.bounding_box()
     assert box is not None
     assert first is not None
     assert first["x"] + first["width"] > box["x"] + box["width"] - 60
-    expect(page.get_by_role("button", name=re.compile("Show all 3"))).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    shots(page, f"long-{width}")
+    expect(page.locator(".claims li:visible")).to_have_count(0)
+    page.get_by_role("button", name=re.compile("Show all 3")).click()
+    expect(page.locator(".claims li:visible")).to_have_count(len(record.report.claims))

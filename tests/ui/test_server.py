@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from faithguard.errors import ConfigError
+from faithguard.stats import paired_change
 from faithguard.store import Store
 from faithguard.ui import Server
 from tests.ui.scene import (
@@ -379,6 +380,8 @@ def test_two_sides_are_of_the_same_questions(tmp_path: Path) -> None:
 
     assert (found["questions"], found["better"], found["worse"]) == (1, 1, 0)
     assert found["sides"]["b"]["passed"] == 1
+    change = paired_change([0.0], [1.0])
+    assert found["difference"] == {"value": 1.0, "interval": list(change.interval)}
     assert [found["pairs"][0][side]["number"] for side in "ab"] == [1, 3]
 
 

@@ -1,20 +1,22 @@
 // Two tags, or two ranges of time -> the same questions side by side.
 
 import { interval } from "./charts.js";
-import { ask, count, counted, h, levelled, ready, timeOf } from "./dom.js";
+import { ask, count, counted, h, levelled, points, ready, timeOf } from "./dom.js";
 import { moment, select } from "./filters.js";
 
 const SIDES = ["a", "b"];
 const PARTS = ["tag", "since", "until"];
 const SHOWN = 200;
 
+let changed = ""; // the control that was changed last: the cursor goes back into it
+
 export async function compare({ parameters, state }) {
   state("");
   const [choices] = await Promise.all([ask("choices"), ready]);
   const tags = choices.tag.map(({ value }) => value);
   if (![...parameters.keys()].length && tags.length > 1) {
-    // The two newest of the most used tags by name: prompt-7 before prompt-8.
-    const [a, b] = tags.slice(0, 2).sort();
+    // The two most used tags, by name: prompt-9 before prompt-10.
+    const [a, b] = tags.slice(0, 2).sort(new Intl.Collator("en", { numeric: true }).compare);
     parameters.set("a.tag", a);
     parameters.set("b.tag", b);
   }
@@ -48,7 +50,16 @@ export async function compare({ parameters, state }) {
           ),
         ),
   );
-  return { title: "Compare", content, keys: {}, leave() {} };
+  return {
+    title: "Compare",
+    content,
+    keys: {},
+    leave() {},
+    shown() {
+      content.querySelector(`[name="${changed}"]`)?.focus();
+      changed = "";
+    },
+  };
 }
 
 function queryOf(parameters) {
@@ -65,6 +76,7 @@ function queryOf(parameters) {
 
 function controls(side, parameters, choices) {
   const set = (part) => (value) => {
+    changed = `${side}.${part}`;
     const next = new URLSearchParams(parameters);
     if (value) next.set(`${side}.${part}`, value);
     else next.delete(`${side}.${part}`);
@@ -75,6 +87,9 @@ function controls(side, parameters, choices) {
   tag.offer([{ value: "", shown: "any" }, ...choices.tag], get("tag"));
   const since = moment("From", set("since"));
   const until = moment("To", set("until"));
+  Object.entries({ tag, since, until }).forEach(
+    ([part, { box }]) => (box.name = `${side}.${part}`),
+  );
   since.box.value = get("since");
   until.box.value = get("until");
   return h(
@@ -103,11 +118,11 @@ function result(found, name) {
       h("p", null, "The two sides hold answers to different questions."),
     );
   }
-  const changed = found.pairs.filter(({ a, b }) => a.passed !== b.passed);
+  const turned = found.pairs.filter(({ a, b }) => a.passed !== b.passed);
   const rows = h("tbody");
   const told = h("p", { class: "soft" });
   const fill = (all) => {
-    const shown = all ? found.pairs : changed;
+    const shown = all ? found.pairs : turned;
     rows.replaceChildren(...shown.slice(0, SHOWN).map(pairRow));
     told.textContent =
       shown.length > SHOWN
@@ -143,7 +158,7 @@ function result(found, name) {
           h("i", { "aria-hidden": "true" }, "▼"),
           `${count(found.worse)} worse`,
         ),
-        h("span", { class: "soft" }, "answers that pass, with the 95% interval of their share"),
+        found.difference ? h("span", { class: "soft" }, changeOf(found.difference)) : null,
       ),
     ),
     h("label", { class: "check" }, box, "Also what stayed the same"),
@@ -169,6 +184,11 @@ function result(found, name) {
     ),
     told,
   ];
+}
+
+function changeOf({ value, interval: [low, high] }) {
+  const told = `${points(value)} points (95% interval ${points(low)} to ${points(high)})`;
+  return low > 0 || high < 0 ? told : `${told}: no more than chance does`;
 }
 
 const pairRow = ({ question, a, b }) =>

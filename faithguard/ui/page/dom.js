@@ -62,6 +62,8 @@ export function announce(text) {
 const numbers = new Intl.NumberFormat("en");
 export const count = (value) => numbers.format(value);
 export const percent = (share) => `${(share * 100).toFixed(1)}%`;
+// A difference of shares, with its sign.
+export const points = (value) => `${value < 0 ? "−" : "+"}${(Math.abs(value) * 100).toFixed(1)}`;
 export const range = ([low, high]) => `${percent(low)} to ${percent(high)}`;
 export const counted = (value, one, more = `${one}s`) =>
   `${count(value)} ${value === 1 ? one : more}`;

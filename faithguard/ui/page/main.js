@@ -10,6 +10,7 @@ const main = document.getElementById("main");
 const state = document.getElementById("state");
 const help = document.getElementById("help");
 const PAGES = { "": list, answer: exchange, figures, compare };
+const READING = "reading …";
 const OFF = "faithguard-keys-off";
 
 let shown = { keys: {}, leave() {} };
@@ -32,6 +33,7 @@ async function show() {
   }
   const mine = {};
   show.last = mine;
+  const slow = setTimeout(() => show.last === mine && say(READING), 300);
   try {
     const page = await make({ rest, parameters, state: say });
     if (show.last !== mine) return page.leave();
@@ -42,6 +44,9 @@ async function show() {
     page.shown?.();
   } catch (error) {
     if (show.last === mine) trouble(error);
+  } finally {
+    clearTimeout(slow);
+    if (show.last === mine && state.textContent === READING) say("");
   }
 }
 

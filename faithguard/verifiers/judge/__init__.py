@@ -14,13 +14,15 @@ What keeps the verdicts honest, and what it cannot do:
   an order about a single claim whose only "evidence" is the order itself, and evidence that a
   model makes up. It does not catch an order that has a model cite a real sentence which says
   something else, nor one that has it call a supported claim `not_mentioned`; and where a passage
-  states a falsehood plainly, that falsehood is what the context says.
+  states a falsehood plainly, that falsehood is what the context says. An order about the
+  statements at certain places spares the control that is false by luck: the fewer claims an
+  answer has, the more often.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
+import math
 import time
 from collections.abc import Callable, Sequence
 from random import Random, SystemRandom
@@ -29,7 +31,7 @@ from typing import Any, Literal, TypeAlias
 from faithguard._offload import offload
 from faithguard.chat import ChatModel, Completion, OpenAIChat
 from faithguard.errors import ConfigError, JudgeError
-from faithguard.prompts import VERSION
+from faithguard.prompts import VERSION, Rubric, rubric_of
 from faithguard.types import Claim
 from faithguard.verifiers import Context, Finding
 from faithguard.verifiers.judge._plan import Ask, Budget, JudgePlan, Settings
@@ -54,10 +56,13 @@ class Judge:
         max_tokens: Of one reply; more claims than fit into it are asked in several calls.
         votes: How often each claim is asked; the majority decides, and the share of votes is its
             probability.
+        splits: How often the model splits the answer where it does (`claims="extracted"`); the
+            claims are those of the median split, and `Report.splits` has the spread.
         max_calls: For one answer; what would exceed it is a `Failure` of kind "budget".
         max_total_tokens: The same for tokens, as estimated before each call.
-        rubric: What else counts in a field, in a sentence or two: "Amounts within 1% of the
-            passage's are supported."
+        rubric: What else counts in a field: the name of one of `faithguard.prompts.RUBRICS`
+            (medical, legal, financial, customer_support), or a sentence or two of your own:
+            "Amounts within 1% of the passage's are supported."
         random: Chance, for ids, marks, control claims and their places.
         clock: Seconds, as the model's deadlines are told.
 
@@ -73,6 +78,7 @@ class Judge:
         timeout: float = 60.0,
         max_tokens: int = 4_096,
         votes: int = 1,
+        splits: int = 1,
         max_calls: int | None = None,
         max_total_tokens: int | None = None,
         rubric: str | None = None,
@@ -80,7 +86,11 @@ class Judge:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         _check(chat, claims, timeout)
-        _check_whole(max_tokens=max_tokens, votes=votes)
+        _check_whole(max_tokens=max_tokens, votes=votes, splits=splits)
+        if splits > 1 and claims != "extracted":
+            raise ConfigError(
+                f"`splits` is {splits!r}, but claims={claims!r}: only 'extracted' splits by itself"
+            )
         _check_whole(max_calls=max_calls, max_total_tokens=max_total_tokens)
         if votes > 1 and claims == "together":
             raise ConfigError(
@@ -90,12 +100,14 @@ class Judge:
         self.chat = chat
         self.claims: Claims = claims
         self.timeout = timeout
+        self.splits = splits
+        added = None if rubric is None else rubric_of(rubric)
         self.settings = Settings(
-            name=_name(chat.name, votes, rubric),
+            name=_name(chat.name, votes, added),
             max_tokens=max_tokens,
             votes=votes,
             budget=Budget(calls=max_calls, tokens=max_total_tokens),
-            rubric=rubric,
+            rubric=added,
             random=random or SystemRandom(),
         )
         self.clock = clock
@@ -167,7 +179,7 @@ class OpenAIJudge(Judge):
         retries: How often a server that is down or busy is asked again.
         parameters: Of each request.
         settings: All others, as in `Judge`: `claims`, `timeout`, `max_tokens`, `votes`,
-            `max_calls`, `max_total_tokens`, `rubric`.
+            `splits`, `max_calls`, `max_total_tokens`, `rubric`.
 
     Raises:
         MissingExtraError: If `openai` is not installed.
@@ -200,11 +212,11 @@ class OpenAIJudge(Judge):
         super().__init__(chat, **settings)
 
 
-def _name(model: str, votes: int, rubric: str | None) -> str:
+def _name(model: str, votes: int, rubric: Rubric | None) -> str:
     """Return the name: two judges with the same one say the same, as far as models do."""
     added = f"+votes={votes}" if votes > 1 else ""
     if rubric:
-        added += f"+rubric={hashlib.sha256(rubric.encode()).hexdigest()[:8]}"
+        added += f"+rubric={rubric.name}"
     return f"judge@{VERSION}:{'-'.join(model.split())}{added}"
 
 
@@ -219,7 +231,7 @@ def _check(chat: object, claims: object, timeout: object) -> None:
         )
     if claims not in ("local", "extracted", "together"):
         raise ConfigError(f"`claims` is {claims!r}: use 'local', 'extracted' or 'together'")
-    if not isinstance(timeout, int | float) or not timeout > 0.0:
+    if not isinstance(timeout, int | float) or not 0.0 < timeout < math.inf:
         raise ConfigError(f"`timeout` is {timeout!r}: name the seconds for one answer")
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from faithguard.chat import Completion, Message, as_data, objects_in, visible
 from faithguard.errors import JudgeError
-from faithguard.prompts import VERDICTS_SCHEMA, user_message, verdicts_prompt
+from faithguard.prompts import VERDICTS_SCHEMA, Rubric, user_message, verdicts_prompt
 from faithguard.types import Claim, Evidence, Failure, FailureKind, Verdict
 from faithguard.verifiers import Context, Finding
 from faithguard.verifiers.judge._controls import controls
@@ -50,6 +50,10 @@ _PER_TOKEN = 3.0
 
 _CONTROLS = 2
 
+_ID = "bcdfghjkmnpqrstvwxz"
+_ID_LENGTH = 5
+"""Letters that make no word; so few cost a token or two, and nobody guesses one of millions."""
+
 _REASONS: Mapping[str, str] = {
     "supported": "the judge quotes a passage that says it",
     "contradicted": "the judge quotes a passage that says otherwise",
@@ -76,7 +80,7 @@ class Settings:
     """Of one reply."""
     votes: int
     budget: Budget
-    rubric: str | None
+    rubric: Rubric | None
     random: Random
 
 
@@ -371,5 +375,5 @@ def _ids(random: Random, count: int) -> list[str]:
     """Return ids that no text can know and that do not tell one another's place."""
     found: dict[str, None] = {}
     while len(found) < count:
-        found[f"{random.choice('abcdefghkmnprstvwxz')}{random.getrandbits(24):06x}"] = None
+        found["".join(random.choices(_ID, k=_ID_LENGTH))] = None
     return list(found)

@@ -1,0 +1,222 @@
+"""One turn of a guarded agent, without I/O.
+
+In: the messages of the state, and what models answer, hop by hop. Out: what to verify (only
+what ends the turn; a wish to call tools goes on as it is), what to tell the model, and what
+becomes of the answer. `_agents` makes the calls, blocking or awaiting.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+)
+from pydantic import TypeAdapter
+
+from faithguard import Exchange, Policy, Record, Report
+from faithguard.capture import Trace
+from faithguard.guard import Course, Step
+from faithguard_langchain._capture import tool_passages
+from faithguard_langchain._outputs import spoken
+from faithguard_langchain._values import context_of, message_of, plain_input, text_of, texts_in
+
+__all__ = ["WRITTEN", "Handle", "Notes", "Turn", "answer_texts", "answered_in", "turn_start"]
+
+
+WRITTEN = "faithguard_written"
+"""Marks a tool's message whose text a model wrote, inside the tool: it is no evidence."""
+
+
+class Notes:
+    """What a trace is told of the messages of a state, each of them once.
+
+    Evidence is what tools brought since the user spoke; what was said before is memory.
+    """
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._noted: set[str] | None = None
+
+    def take(self, messages: Any, given: Sequence[BaseMessage] = ()) -> None:
+        """Take messages as they are now; what was told before stays told.
+
+        Args:
+            messages: The state's; anything but messages in it is passed over.
+            given: What a model is called with; a middleware may have added to it.
+        """
+        listed = cast("list[Any]", messages if isinstance(messages, list) else [messages])
+        held = [m for m in listed if isinstance(m, BaseMessage)]
+        if self._noted is None:
+            start = turn_start(held)
+            earlier = [m for m in held[:start] if not isinstance(m, SystemMessage)]
+            self._trace.recalled(message_of(m) for m in earlier if m is not held[start - 1])
+            self._noted = {_key(m) for m in earlier}
+        asked: dict[Any, list[str]] = {}
+        for message in [*held, *given]:
+            if isinstance(message, AIMessage):
+                asked |= {call["id"]: list(texts_in(call["args"])) for call in message.tool_calls}
+            if (key := _key(message)) not in self._noted:
+                self._noted.add(key)
+                self._tell(key, message, asked)
+
+    def _tell(self, key: str, message: BaseMessage, asked: Mapping[Any, list[str]]) -> None:
+        if isinstance(message, AIMessage):
+            self._trace.wrote(text_of(message))
+            self._trace.passed(t for call in message.tool_calls for t in texts_in(call["args"]))
+        elif isinstance(message, ToolMessage) and message.response_metadata.get(WRITTEN):
+            self._trace.added(text_of(message))
+        elif isinstance(message, ToolMessage):
+            self._trace.asked(key, asked.get(message.tool_call_id, ()))
+            self._trace.retrieved(key, tool_passages(message, message.name or "tool"))
+
+
+class Turn:
+    """What is known of one turn of an agent: its evidence and the attempts at its answer.
+
+    Args:
+        policy: Decides on each attempt.
+        max_attempts: Answers to have written at most in the turn.
+    """
+
+    def __init__(self, policy: Policy, *, max_attempts: int) -> None:
+        self.trace = Trace()
+        self.delivered = ""
+        """The text of the answer that was let through last."""
+        self._policy = policy
+        self._most = max_attempts
+        self._course: Course | None = None
+        self._notes = Notes(self.trace)
+
+    def note(self, state: Mapping[str, Any], given: Sequence[BaseMessage]) -> None:
+        """Take what the state holds before a model call, and what the model is called with."""
+        messages = cast("list[BaseMessage]", state.get("messages") or [])
+        if self.trace.inputs is None:
+            self.trace.inputs = plain_input({"messages": messages[: turn_start(messages)]})
+        self._notes.take(messages, given)
+        # documents that a middleware found and wrote into the state
+        if not self.trace.fetched and (found := context_of(state, None)):
+            self.trace.retrieved("", found)
+
+    def unverified(self, text: str) -> list[str]:
+        """Return the parts of a text that a model of this turn wrote and nothing has verified."""
+        return self.trace.writing(beside=[self.delivered]).parts(text)
+
+    def exchange(self, texts: Sequence[str]) -> Exchange:
+        """Return what to verify of an answer."""
+        return self.trace.exchange("\n\n".join(texts))
+
+    def settle(self, report: Report, *, may_ask: bool = True) -> Step:
+        """Take the report of an attempt; attempts are counted over the whole turn.
+
+        Args:
+            report: On the attempt.
+            may_ask: Whether the model can be asked again.
+        """
+        if self._course is None or not may_ask:
+            self._course = Course(self._policy, max_attempts=self._most, may_ask=may_ask)
+        step = self._course.settle(report)
+        if step.feedback is not None:
+            self.trace.added(step.feedback)
+        return step
+
+    def close(self, delivered: str) -> Record:
+        """Return the record of the attempts; a further answer in this turn is another one."""
+        course = cast(Course, self._course)
+        self._course, self.delivered = None, delivered
+        return course.record()
+
+
+class Handle(str):
+    """The name of a turn, as the state of a run holds it; the turn itself stays in the process.
+
+    A plain string to whoever copies, stores or prints the state.
+    """
+
+    turn: Turn
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        """Be a string without a turn wherever it is taken."""
+        return str, (str(self),)
+
+
+def turn_start(messages: Sequence[BaseMessage]) -> int:
+    """Return where the turn begins: behind the user's last message.
+
+    A summary that a middleware wrote has the form of a user's message, and is none.
+    """
+    users = (
+        place
+        for place, message in enumerate(messages, 1)
+        if isinstance(message, HumanMessage)
+        and message.additional_kwargs.get("lc_source") != "summarization"
+    )
+    return max(users, default=0)
+
+
+def answer_texts(
+    messages: Iterable[BaseMessage], structured: Any = None, schema: Any = None
+) -> list[str] | None:
+    """Return what a model's output says to the user; None if it only asks for tools.
+
+    Args:
+        messages: The output; a structured response is a tool call that is answered in it.
+        structured: The structured response.
+        schema: What it must be like; words that a schema lists are its author's, not a model's.
+    """
+    held = list(messages)
+    said = [m for m in held if isinstance(m, AIMessage)]
+    calls = [call for message in said for call in message.tool_calls]
+    answered = answered_in(held)
+    if not said or (structured is None and calls and not answered):
+        return None
+    texts = [
+        text
+        for message in said
+        for whole in spoken(message, {call["id"] for call in calls})
+        for text in _fields_in(whole, structured)
+    ]
+    for value in (*(c["args"] for c in calls if c["id"] in answered), structured):
+        texts += texts_in(plain_input(value))
+    listed = set(_listed_in(schema)) if structured is not None else set[str]()
+    return [t for t in dict.fromkeys(texts) if t.strip() and t not in listed] or [""]
+
+
+def answered_in(messages: Iterable[BaseMessage]) -> set[str]:
+    """Return the ids of the tool calls that messages answer."""
+    return {m.tool_call_id for m in messages if isinstance(m, ToolMessage)}
+
+
+def _listed_in(schema: Any) -> Iterator[str]:
+    """Yield the words that a schema lists for a model to choose from."""
+    schema = getattr(schema, "schema", schema)
+    open_: list[Any] = [schema if isinstance(schema, dict) else TypeAdapter(schema).json_schema()]
+    while open_:
+        value = open_.pop()
+        if isinstance(value, dict):
+            fields = cast("dict[str, Any]", value)
+            yield from texts_in([fields.get("enum"), fields.get("const")])
+            open_ += fields.values()
+        elif isinstance(value, list):
+            open_ += cast("list[Any]", value)
+
+
+def _fields_in(text: str, structured: Any) -> Iterator[str]:
+    """Yield the texts in a text that is a structured response, written out."""
+    if structured is not None:
+        try:
+            yield from texts_in(json.loads(text))
+            return
+        except ValueError:
+            pass
+    yield text
+
+
+def _key(message: BaseMessage) -> str:
+    return message.id or repr((message.type, message.content))

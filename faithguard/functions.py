@@ -27,7 +27,16 @@ from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 from faithguard.capture import Trace, new_id, passages_of
 from faithguard.errors import CaptureError, ConfigError, UnfaithfulAnswerError
-from faithguard.guard import OnFail, Reported, Settings, Verify, adrive, drive, withheld
+from faithguard.guard import (
+    MoreContext,
+    OnFail,
+    Reported,
+    Settings,
+    Verify,
+    adrive,
+    drive,
+    withheld,
+)
 from faithguard.policy import Policy
 from faithguard.scorer import Scorer
 from faithguard.sinks import AnySink
@@ -92,6 +101,7 @@ def guarded(
     on_fail: OnFail | None = None,
     fallback: str | None = None,
     max_attempts: int | None = None,
+    more_context: MoreContext | None = None,
     on_report: Callable[[Report], object] | None = None,
     sinks: Sequence[AnySink] | None = None,
     scorer: Scorer | None = None,
@@ -116,10 +126,15 @@ def guarded(
     Args:
         domain: The domain, or a policy, whose thresholds decide.
         on_fail: "block": deliver the fallback, or raise; "regenerate": call the function again
-            with the claims that failed, then block; "flag": deliver. The policy's, which is
-            "block" unless it says otherwise, if it is not given.
+            with the claims that failed, then block; "repair": correct or leave out the
+            sentences, items or rows that failed, verify again, else block; "flag": deliver. The
+            policy's, which is "block" unless it says otherwise, if it is not given.
         fallback: The text that a blocked caller gets in the place of the answer. Not with "flag".
         max_attempts: Answers to have written at most, 2 by default; only with "regenerate".
+        more_context: Called with the claims that failed before the function is called again;
+            what it returns (strings, Documents, Passages; a coroutine function where the
+            function is one) is handed over with the feedback and is evidence. Only with
+            "regenerate".
         on_report: Called with the report of each call's last attempt.
         sinks: Where records go; one log line for each call by default.
         scorer: The cascade; the local one by default.
@@ -137,6 +152,7 @@ def guarded(
         on_fail=on_fail,
         fallback=fallback,
         max_attempts=max_attempts,
+        more_context=more_context,
         on_report=on_report,
         sinks=sinks,
         scorer=scorer,
@@ -354,20 +370,23 @@ class _Call:
         feedback: str | None = None
         while True:
             output = yield feedback
-            step = yield Verify(course, self._exchange(output))
+            texts, beside = self._read(output)
+            step, more = yield Verify(course, self._exchange(texts, beside), texts[0])
             if step.action != "regenerate":
                 break
             feedback = step.feedback
+            self._found += more
         record = course.record()
         self._settings.outbox.tell(record)
         if step.action == "block":
             if self._settings.fallback is None:
                 raise UnfaithfulAnswerError(record.decision, record.report, record)
             output = self._with_answer(output, self._settings.fallback)
+        elif step.answer is not None:
+            output = self._with_answer(output, step.answer)
         return Reported(output, record)
 
-    def _exchange(self, output: Any) -> Exchange:
-        texts, beside = self._read(output)
+    def _exchange(self, texts: Sequence[str], beside: Sequence[Passage]) -> Exchange:
         for text in texts:
             self.trace.wrote(text)
         found = [*self._given, *self._found, *beside]

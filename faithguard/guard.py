@@ -177,6 +177,7 @@ class Settings:
     fallback: str | None
     """What a blocked caller gets in the place of the answer."""
     max_attempts: int
+    more_context: MoreContext | None
     outbox: Outbox
     scorer: Scorer
 
@@ -188,6 +189,7 @@ class Settings:
         on_fail: OnFail | None,
         fallback: str | None,
         max_attempts: int | None,
+        more_context: MoreContext | None,
         on_report: Callable[[Report], object] | None,
         sinks: Sequence[AnySink] | None,
         scorer: Scorer | None,
@@ -198,7 +200,7 @@ class Settings:
         Raises:
             ConfigError: If a setting cannot be used.
         """
-        policy = course_policy(domain, on_fail)
+        policy = course_policy(domain, on_fail, repairs=True)
         if fallback is not None and not isinstance(cast(object, fallback), str):
             raise ConfigError(f"`fallback` is of type {type(fallback).__name__}: pass a str")
         if fallback is not None and policy.on_fail == "flag":
@@ -206,10 +208,12 @@ class Settings:
                 "`fallback` would never be used: on_fail='flag' delivers every answer; leave it "
                 "out, or use on_fail='block'"
             )
+        checked_more(more_context, policy)
         return cls(
             policy=policy,
             fallback=fallback,
             max_attempts=attempts(max_attempts, policy),
+            more_context=more_context,
             outbox=Outbox(sinks, on_report=on_report),
             scorer=chosen_scorer(scorer, judge),
         )
@@ -220,10 +224,16 @@ class Settings:
 
 
 class Verify(NamedTuple):
-    """What a call without I/O yields to have an answer verified; it is sent the `Step`."""
+    """What a call without I/O yields to have an answer verified.
+
+    It is sent the `Step`, and the passages that were found since for the claims that failed, if
+    it is to ask again: they are evidence from then on.
+    """
 
     course: Course
     exchange: Exchange
+    answer: str | None = None
+    """What a mended answer can stand in the place of; see `settled`."""
 
 
 def drive(steps: Generator[Any, Any, T], settings: Settings, ask: Callable[[Any], Any]) -> T:
@@ -242,7 +252,12 @@ def drive(steps: Generator[Any, Any, T], settings: Settings, ask: Callable[[Any]
         except StopIteration as end:
             return cast("T", end.value)
         if isinstance(wanted, Verify):
-            reply = settled(wanted.course, settings.scorer, wanted.exchange)
+            course, exchange, answer = wanted
+            step = settled(course, settings.scorer, exchange, answer=answer)
+            more: tuple[Passage, ...] = ()
+            if step.feedback is not None:
+                more = more_passages(settings.more_context, course.report.unsupported)
+            reply = _told(step, more), more
         else:
             reply = ask(wanted)
 
@@ -258,9 +273,21 @@ async def adrive(
         except StopIteration as end:
             return cast("T", end.value)
         if isinstance(wanted, Verify):
-            reply = await asettled(wanted.course, settings.scorer, wanted.exchange)
+            course, exchange, answer = wanted
+            step = await asettled(course, settings.scorer, exchange, answer=answer)
+            more: tuple[Passage, ...] = ()
+            if step.feedback is not None:
+                more = await amore_passages(settings.more_context, course.report.unsupported)
+            reply = _told(step, more), more
         else:
             reply = await ask(wanted)
+
+
+def _told(step: Step, more: Sequence[Passage]) -> Step:
+    """Return a step whose feedback says, too, what was found since."""
+    if step.feedback is None:
+        return step
+    return replace(step, feedback=with_passages(step.feedback, more))
 
 
 class Reported(NamedTuple):

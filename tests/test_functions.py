@@ -402,3 +402,52 @@ def test_records_reach_the_sinks() -> None:
     answer()
     assert answer.wait(10.0)
     assert [len(record.attempts) for record in records] == [1]
+
+
+BOTH = f"{GOOD} Dogs travel free of charge."
+
+
+def test_repair_leaves_out_what_failed() -> None:
+    """In each form; what stands beside the answer goes with what was left out."""
+    answer = {"answer": BOTH, "context": DOC, "summary": "Dogs are welcome."}
+
+    assert returning(BOTH, on_fail="repair") == GOOD
+    assert returning((BOTH, [DOC]), on_fail="repair") == (GOOD, [DOC])
+    assert returning(answer, on_fail="repair") == {"answer": GOOD, "context": DOC}
+
+    @guards(on_fail="repair")
+    def stream() -> Iterator[str]:
+        saw(DOC)
+        yield BOTH[:20]
+        yield BOTH[20:]
+
+    record = stream.with_report().record
+    assert list(stream()) == [GOOD]
+    assert [repair.after for repair in record.repairs] == [""]
+    assert record.decision.action == "repair"
+
+
+def test_more_context_is_evidence_and_is_handed_over() -> None:
+    """For the claims that failed; a coroutine function is awaited."""
+    asked: list[str] = []
+
+    def more(claims: tuple[Any, ...]) -> list[str]:
+        asked.extend(claim.text for claim in claims)
+        return ["Dogs travel free of charge."]
+
+    async def amore(claims: tuple[Any, ...]) -> list[str]:
+        return more(claims)
+
+    def say(feedback: str | None) -> str:
+        return BOTH if feedback and "Dogs travel free" in feedback else f"{GOOD} Dogs pay double."
+
+    @guards(on_fail="regenerate", more_context=more)
+    def answer(context: str = DOC, feedback: str | None = None) -> str:
+        return say(feedback)
+
+    @guards(on_fail="regenerate", more_context=amore)
+    async def aanswer(context: str = DOC, feedback: str | None = None) -> str:
+        return say(feedback)
+
+    assert answer() == asyncio.run(aanswer()) == BOTH
+    assert asked == ["Dogs pay double."] * 2

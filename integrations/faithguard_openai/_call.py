@@ -99,15 +99,19 @@ class Call:
         """Have one answer verified, and done with what is decided; None if another try broke."""
         # the caller answers the calls beside a text, so nobody is asked for it again
         course = self._settings.course(may_ask=self._may_ask and not answer.beside_calls)
+        mends = "" if self._is_structured() else None  # JSON is no prose to mend
         turns: list[dict[str, Any]] = []
+        found: tuple[Passage, ...] = ()
         while True:
-            step = yield Verify(course, self._exchange(reply, answer))
+            exchange = self._exchange(reply, answer, found)
+            step, more = yield Verify(course, exchange, mends)
             if step.action != "regenerate":
                 break
             turns += [
                 {"role": "assistant", "content": answer.text},
                 {"role": "user", "content": step.feedback},
             ]
+            found += more
             reply.replace(answer.key, self._read((yield self._asking_again(turns))))
             again = next((a for a in reply.answers if a.key == answer.key), None)
             if again is None or (again.beside_calls and not again.text.strip()):
@@ -123,6 +127,8 @@ class Call:
             else:
                 reply.block(answer.key, self._settings.fallback)
                 self.blocked.append(answer.key)
+        elif step.answer is not None:
+            reply.mend(answer.key, step.answer)
         return record
 
     def _read(self, body: bytes) -> Reply:
@@ -133,13 +139,15 @@ class Call:
         form = mapping(form)
         return mapping(form.get("format", form)).get("type") == "json_schema"
 
-    def _exchange(self, reply: Reply, answer: Answer) -> Exchange:
+    def _exchange(self, reply: Reply, answer: Answer, more: tuple[Passage, ...]) -> Exchange:
         evidence = self._evidence
         if self._context is not None:
             given = tuple(self._context)
             evidence = replace(evidence, passages=given, source="caller" if given else "none")
         elif found := reply.passages:
             evidence = replace(evidence, passages=(*evidence.passages, *found), source="retrieval")
+        if more:
+            evidence = replace(evidence, passages=(*evidence.passages, *more), source="retrieval")
         return Exchange(
             id=new_id(),
             answer=answer.text,

@@ -69,6 +69,11 @@ class ChatReply:
             "message": {"role": "assistant", "content": text, "refusal": None},
         }
 
+    def mend(self, key: int, text: str) -> None:
+        """Put a mended text in the place of a choice's; its tool calls stay."""
+        self.hush(key)
+        self._choices[key]["message"]["content"] = text
+
     def hush(self, key: int) -> None:
         """Leave only the tool calls of a choice."""
         choice = self._choices[key]
@@ -158,18 +163,26 @@ class ChatChunks:
         end = self._chunk(key, {}, self._manner.finish_reason)
         self._put(key, [self._chunk(key, said, None), end])
 
+    def mend(self, key: int, text: str) -> None:
+        """Put a mended text in the place of a choice's; its tool calls stay."""
+        said = self._chunk(key, {"role": "assistant", "content": text}, None)
+        self._put(key, [said, *self._calls(key)])
+
     def hush(self, key: int) -> None:
         """Leave only the tool calls of a choice."""
+        self._put(key, self._calls(key))
+
+    def _calls(self, key: int) -> list[dict[str, Any]]:
         kept: list[dict[str, Any]] = []
         for own, chunk in self._chunks:
             if own == key:
                 choice = chunk["choices"][0]
                 delta = mapping(choice.get("delta"))
-                calls = {name: delta[name] for name in ("role", *_CALLS) if delta.get(name)}
+                calls = {name: delta[name] for name in _CALLS if delta.get(name)}
                 if calls or choice.get("finish_reason"):
                     bare = {**choice, "delta": calls, "logprobs": None}
                     kept.append({**chunk, "choices": [bare]})
-        self._put(key, kept)
+        return kept
 
     def _chunk(self, key: int, delta: Mapping[str, Any], end: str | None) -> dict[str, Any]:
         head = self._chunks[0][1]

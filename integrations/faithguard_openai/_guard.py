@@ -17,7 +17,7 @@ from openai.types.responses import ParsedResponseOutputMessage
 
 from faithguard import ConfigError, Judge, Passage, Policy, Report, Scorer
 from faithguard.capture import passages_of
-from faithguard.guard import OnFail, Settings, adrive, drive
+from faithguard.guard import MoreContext, OnFail, Settings, adrive, drive
 from faithguard.sinks import AnySink
 from faithguard_openai._call import Call
 from faithguard_openai._http import alater, later, now
@@ -216,6 +216,7 @@ def guard(
     on_fail: OnFail | None = None,
     fallback: str | None = None,
     max_attempts: int | None = None,
+    more_context: MoreContext | None = None,
     on_report: Callable[[Report], object] | None = None,
     sinks: Sequence[AnySink] | None = None,
     scorer: Scorer | None = None,
@@ -229,6 +230,7 @@ def guard(
     on_fail: OnFail | None = None,
     fallback: str | None = None,
     max_attempts: int | None = None,
+    more_context: MoreContext | None = None,
     on_report: Callable[[Report], object] | None = None,
     sinks: Sequence[AnySink] | None = None,
     scorer: Scorer | None = None,
@@ -241,6 +243,7 @@ def guard(
     on_fail: OnFail | None = None,
     fallback: str | None = None,
     max_attempts: int | None = None,
+    more_context: MoreContext | None = None,
     on_report: Callable[[Report], object] | None = None,
     sinks: Sequence[AnySink] | None = None,
     scorer: Scorer | None = None,
@@ -269,11 +272,16 @@ def guard(
             changed; the guarded one shares its connections.
         domain: The domain, or a policy, whose thresholds decide.
         on_fail: "block": deliver the fallback, or raise; "regenerate": ask the model again with
-            the claims that failed, then block; "flag": deliver, with the note. The policy's,
-            which is "block" unless it says otherwise, if it is not given.
+            the claims that failed, then block; "repair": correct or leave out the sentences,
+            items or rows that failed, verify again, else block (structured answers are blocked
+            at once); "flag": deliver, with the note. The policy's, which is "block" unless it
+            says otherwise, if it is not given.
         fallback: The text that a blocked caller gets in the place of the answer, with finish
             reason "content_filter"; where the SDK parses JSON, nothing is parsed. Not with "flag".
         max_attempts: Answers to have written at most, 2 by default; only with "regenerate".
+        more_context: Called with the claims that failed before the model is asked again; what it
+            returns (strings, Documents, Passages; a coroutine function for an awaiting client)
+            is sent along and is evidence. Only with "regenerate".
         on_report: Called with the report of each answer's last attempt.
         sinks: Where records go; one log line for each answer by default.
         scorer: The cascade; the local one by default.
@@ -287,6 +295,7 @@ def guard(
         on_fail=on_fail,
         fallback=fallback,
         max_attempts=max_attempts,
+        more_context=more_context,
         on_report=on_report,
         sinks=sinks,
         scorer=scorer,

@@ -54,6 +54,10 @@ class Reply(Protocol):
         """Put a text in the place of an answer; nothing else that was written stays."""
         ...
 
+    def mend(self, key: int, text: str) -> None:
+        """Put a mended text in the place of an answer; the calls of tools beside it stay."""
+        ...
+
     def hush(self, key: int) -> None:
         """Leave of an answer only the calls of the caller's tools."""
         ...

@@ -61,6 +61,10 @@ class ResponseReply:
         """Put a text in the place of the answer; nothing else of it stays."""
         self._body = _blocked(self._body, text, refuses=self._refuses)
 
+    def mend(self, key: int, text: str) -> None:
+        """Put a mended text in the place of the answer; the calls beside it stay."""
+        self._body = _mended(self._body, text)
+
     def hush(self, key: int) -> None:
         """Leave only the calls of the caller's tools, and what belongs to them."""
         self._body = _hushed(self._body)
@@ -110,6 +114,10 @@ class ResponseEvents:
         """Put a text in the place of the answer; nothing else of it stays."""
         final = _blocked(self._final, text, refuses=self._refuses)
         self._events = list(_told(final))
+
+    def mend(self, key: int, text: str) -> None:
+        """Put a mended text in the place of the answer; the calls beside it stay."""
+        self._events = list(_told(_mended(self._final, text)))
 
     def hush(self, key: int) -> None:
         """Leave only the calls of the caller's tools, and what belongs to them."""
@@ -187,6 +195,13 @@ def _speaks(kind: str) -> bool:
 def _hushed(body: Mapping[str, Any]) -> dict[str, Any]:
     kept = [item for item in _items(body) if item.get("type", "message") != "message"]
     return {**body, "output": kept, "output_text": ""}
+
+
+def _mended(body: Mapping[str, Any], text: str) -> dict[str, Any]:
+    whole = _blocked(body, text, refuses=False)
+    if _answer(body, "").beside_calls:
+        whole["output"] = [whole["output"][-1], *_hushed(body)["output"]]
+    return whole
 
 
 def _blocked(body: Mapping[str, Any], text: str, *, refuses: bool) -> dict[str, Any]:

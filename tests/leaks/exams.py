@@ -33,8 +33,8 @@ STREAMS = "claims"
 
 PENDING: Mapping[str, Sequence[str]] = {
     "langchain-agents": (REPAIRS,),
-    "openai": (REPAIRS, STREAMS),
-    "functions": (REPAIRS, STREAMS),
+    "openai": (STREAMS,),
+    "functions": (STREAMS,),
     "llama-index-agents": (EVERYTHING,),
     "langchain-agents-streams": (STREAMS,),
     "langchain-repairs-and-streams": (STREAMS,),

@@ -11,7 +11,7 @@ from openai import OpenAI
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from pydantic import BaseModel
 
-from faithguard import ConfigError, Report, UnfaithfulAnswerError
+from faithguard import Claim, ConfigError, Report, UnfaithfulAnswerError
 from faithguard.testing import ChatServer
 from faithguard_openai import GuardedOpenAI, guard
 
@@ -419,3 +419,57 @@ def test_what_cannot_be_guarded_is_refused() -> None:
             guard(OpenAI(api_key="x"), fallback=3)  # type: ignore[call-overload]
         with pytest.raises(ConfigError, match="would never be used"):
             guard(OpenAI(api_key="x"), fallback="x", on_fail="flag")
+
+
+BOTH = f"{GOOD} Dogs travel free of charge."
+
+
+def test_repair_leaves_out_what_failed() -> None:
+    """In one piece, in a stream, in one choice of two, and beside tool calls."""
+    said = [{"content": BOTH, "reasoning_content": BAD, "logprobs": None}]
+    with guarded(lambda messages: said, on_fail="repair") as safe:
+        completion = ask(safe)
+        chunks = list(ask(safe, stream=True))
+    choices = [{"content": GOOD}, {"content": BOTH, "tool_calls": [CALL]}]
+    with guarded(lambda messages: choices, on_fail="repair") as safe:
+        two = ask(safe, n=2)
+
+    assert completion.choices[0].message.content == GOOD
+    assert completion.choices[0].finish_reason == "stop"
+    assert "9:45" not in completion.to_json()
+    assert completion.faithguard["action"] == "repair"
+    assert [c.choices[0].delta.content for c in chunks] == [GOOD, None]
+    assert chunks[-1].choices[0].finish_reason == "stop"
+    assert [c.message.content for c in two.choices] == [GOOD, GOOD]
+    assert [call.id for call in two.choices[1].message.tool_calls or []] == ["call_1"]
+    assert two.choices[1].finish_reason == "tool_calls"
+
+
+def test_a_structured_answer_is_not_mended() -> None:
+    """Its JSON is another's to make; the next action is taken."""
+    said = json.dumps({"answer": BOTH})
+    with guarded(said, on_fail="repair", fallback=FALLBACK) as safe:
+        completion = safe.chat.completions.parse(
+            model="m",
+            messages=system(),  # type: ignore[arg-type]
+            response_format=Departure,
+        )
+
+    assert completion.choices[0].message.content == FALLBACK
+
+
+def test_more_context_is_evidence_and_is_sent_along() -> None:
+    """For the claims that failed."""
+    asked: list[str] = []
+
+    def more(claims: tuple[Claim, ...]) -> list[str]:
+        asked.extend(claim.text for claim in claims)
+        return ["Dogs travel free of charge."]
+
+    def reply(messages: list[dict[str, Any]]) -> str:
+        told = "Dogs travel free" in str(messages[-1]["content"])
+        return BOTH if told else f"{GOOD} Dogs pay double."
+
+    with guarded(reply, on_fail="regenerate", more_context=more) as safe:
+        assert ask(safe).choices[0].message.content == BOTH
+    assert asked == ["Dogs pay double."]

@@ -204,3 +204,20 @@ def test_raw_responses_are_guarded() -> None:
         streaming = safe.responses.with_streaming_response
         with streaming.create(model="m", instructions=TOLD, input=QUESTION, stream=True) as reply:
             assert "9:45" not in "".join(reply.iter_lines())
+
+
+def test_repair_leaves_out_what_failed() -> None:
+    """In one piece, in events, and beside calls."""
+    both = f"{GOOD} Dogs travel free of charge."
+    with guarded(both, on_fail="repair") as safe:
+        response = ask(safe)
+        events = list(ask(safe, stream=True))
+    with guarded(lambda items: [{"content": both}, CALL], on_fail="repair") as safe:
+        beside = ask(safe)
+
+    assert response.output_text == GOOD
+    assert response.faithguard["action"] == "repair"
+    assert "Dogs" not in "".join(event.to_json() for event in events)
+    assert events[-1].response.output_text == GOOD
+    assert [item.type for item in beside.output] == ["message", "function_call"]
+    assert beside.output_text == GOOD

@@ -97,7 +97,7 @@ class Outbox:
         placed = iter(places)
         for number, sink in enumerate(self._sinks):
             try:
-                if isinstance(sink, Placed):
+                if isinstance(cast(object, sink), Placed):
                     next(placed)(record)
                 elif isinstance(sink, Sink):
                     sink.write(record)

@@ -46,7 +46,19 @@ from faithguard import (
     UnfaithfulAnswerError,
 )
 from faithguard.capture import new_id
-from faithguard.guard import OnFail, Step, attempts, course_policy, note_of
+from faithguard.guard import (
+    MoreContext,
+    OnFail,
+    Step,
+    amore_passages,
+    asettled,
+    attempts,
+    checked_more,
+    course_policy,
+    more_passages,
+    note_of,
+    settled,
+)
 from faithguard.scorer import chosen_scorer
 from faithguard.sinks import AnySink
 from faithguard.watch import Outbox
@@ -99,13 +111,18 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
     Args:
         domain: The domain, or a policy, whose thresholds decide.
         on_fail: "block": deliver the fallback, or raise; "regenerate": ask the model again with
-            the claims that failed, then block; "flag": deliver, with the decision. The
-            policy's, which is "block" unless it says otherwise, if it is not given.
+            the claims that failed, then block; "repair": correct or leave out the sentences,
+            items or rows that failed, verify again, else block (so is a structured response);
+            "flag": deliver, with the decision. The policy's, which is "block" unless it says
+            otherwise, if it is not given.
         fallback: What a blocked caller gets: a text, or a Runnable that is called with the
             messages of the turn and returns a text or a message; its output is not verified.
             There is no structured response then. Not with "flag".
         max_attempts: Answers to have written at most in a turn, 2 by default; only with
             "regenerate".
+        more_context: Called with the claims that failed before the model is asked again; what it
+            returns (strings, Documents, Passages; a coroutine function for asynchronous calls)
+            is sent along and is evidence. Only with "regenerate".
         on_report: Called with the report of each answer's last attempt.
         sinks: Where records go; one log line for each answer by default.
         scorer: The cascade; the local one by default.
@@ -124,6 +141,7 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
         on_fail: OnFail | None = None,
         fallback: str | Runnable[Any, Any] | None = None,
         max_attempts: int | None = None,
+        more_context: MoreContext | None = None,
         on_report: Callable[[Report], object] | None = None,
         sinks: Sequence[AnySink] | None = None,
         scorer: Scorer | None = None,
@@ -131,9 +149,11 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
         name: str | None = None,
     ) -> None:
         super().__init__()
-        self.policy = course_policy(domain, on_fail)
+        self.policy = course_policy(domain, on_fail, repairs=True)
         self.max_attempts = attempts(max_attempts, self.policy)
         check_fallback(fallback, self.policy)
+        checked_more(more_context, self.policy)
+        self._more_context = more_context
         self.fallback = fallback
         self.tools = []
         self._name = _checked_name(name, self.policy)
@@ -170,9 +190,12 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
                 continue
             if (texts := hop.texts()) is None:
                 return hop.passed()
-            step = hop.settle(texts, self._scorer.score(hop.turn.exchange(texts)))
-            if step.action != "regenerate":
+            course, exchange = hop.turn.course(), hop.turn.exchange(texts)
+            step = settled(course, self._scorer, exchange, answer=hop.mendable(texts))
+            if step.feedback is None:
                 return hop.close(step, self._instead(step, request.messages))
+            more = more_passages(self._more_context, course.report.unsupported)
+            hop.again(texts, hop.turn.again(step.feedback, more))
 
     async def awrap_model_call(
         self, request: Request, handler: Callable[[Request], Awaitable[Response]]
@@ -189,9 +212,12 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
                 continue
             if (texts := hop.texts()) is None:
                 return hop.passed()
-            step = hop.settle(texts, await self._scorer.ascore(hop.turn.exchange(texts)))
-            if step.action != "regenerate":
+            course, exchange = hop.turn.course(), hop.turn.exchange(texts)
+            step = await asettled(course, self._scorer, exchange, answer=hop.mendable(texts))
+            if step.feedback is None:
                 return hop.close(step, await self._ainstead(step, request.messages))
+            more = await amore_passages(self._more_context, course.report.unsupported)
+            hop.again(texts, hop.turn.again(step.feedback, more))
 
     def wrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]
@@ -201,7 +227,7 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
         with run.caught as caught:
             run.result = handler(run.request)
         caught.check()
-        return run.close(*self._judged(run.turn, run.texts(), messages_of(request.state)))
+        return run.close(*self._judged(run.turn, run.texts(), run.text, messages_of(request.state)))
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
@@ -211,35 +237,40 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
         with run.caught as caught:
             run.result = await handler(run.request)
         caught.check()
-        return run.close(*await self._ajudged(run.turn, run.texts(), messages_of(request.state)))
+        return run.close(
+            *await self._ajudged(run.turn, run.texts(), run.text, messages_of(request.state))
+        )
 
     def after_agent(self, state: Any, runtime: Runtime[Any]) -> _Update:
         """Verify a last message that a model wrote and nothing has verified; note the decision."""
         turn, messages = self.turn_of(state).turn, messages_of(state)
-        return _noted(messages[-1], *self._judged(turn, _open_in(turn, messages[-1]), messages))
+        texts, whole = _open_in(turn, messages[-1]), text_of(messages[-1])
+        return _noted(messages[-1], *self._judged(turn, texts, whole, messages))
 
     async def aafter_agent(self, state: Any, runtime: Runtime[Any]) -> _Update:
         """Do the same, awaiting."""
         turn, messages = self.turn_of(state).turn, messages_of(state)
-        texts = _open_in(turn, messages[-1])
-        return _noted(messages[-1], *await self._ajudged(turn, texts, messages))
+        texts, whole = _open_in(turn, messages[-1]), text_of(messages[-1])
+        return _noted(messages[-1], *await self._ajudged(turn, texts, whole, messages))
 
-    def _judged(self, turn: Turn, texts: Texts, messages: Messages) -> Judged:
+    def _judged(self, turn: Turn, texts: Texts, whole: str, messages: Messages) -> Judged:
         """Return the record of texts that end a turn, and what stands in their place, if any."""
         if not texts:
             return None, None
-        step = turn.settle(self._scorer.score(turn.exchange(texts)), may_ask=False)
+        course, exchange = turn.course(may_ask=False), turn.exchange(texts)
+        step = settled(course, self._scorer, exchange, answer=_mendable(texts, whole))
         return self._ended(turn, step, texts, self._instead(step, messages))
 
-    async def _ajudged(self, turn: Turn, texts: Texts, messages: Messages) -> Judged:
+    async def _ajudged(self, turn: Turn, texts: Texts, whole: str, messages: Messages) -> Judged:
         """Do the same, awaiting."""
         if not texts:
             return None, None
-        step = turn.settle(await self._scorer.ascore(turn.exchange(texts)), may_ask=False)
+        course, exchange = turn.course(may_ask=False), turn.exchange(texts)
+        step = await asettled(course, self._scorer, exchange, answer=_mendable(texts, whole))
         return self._ended(turn, step, texts, await self._ainstead(step, messages))
 
     def _ended(self, turn: Turn, step: Step, texts: Texts, instead: BaseMessage | None) -> Judged:
-        text = None if instead is None else text_of(instead)
+        text = step.answer if instead is None else text_of(instead)
         return self.close(turn, step, "\n\n".join(texts) if text is None else text), text
 
     def _instead(self, step: Step, messages: Messages) -> BaseMessage | None:
@@ -284,7 +315,8 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
             UnfaithfulAnswerError: If the answer is held back and there is no fallback.
         """
         record = turn.close(delivered)
-        self._outbox.tell(record)
+        run = getattr(ensure_config().get("callbacks"), "parent_run_id", None)
+        self._outbox.tell(record, None if run is None else str(run))
         if step.action == "block" and self.fallback is None:
             raise UnfaithfulAnswerError(record.decision, record.report, record)
         return record
@@ -347,16 +379,20 @@ class _Hop:
         structured = self.response.structured_response
         return answer_texts(result, structured, self.request.response_format)
 
-    def settle(self, texts: Texts, report: Report) -> Step:
-        """Take the report of an answer; prepare the next call if there is to be one."""
-        step = self.turn.settle(report)
-        if step.feedback is not None:
-            said, told = AIMessage("\n\n".join(texts)), HumanMessage(step.feedback)
-            self.request = self.request.override(messages=[*self.request.messages, said, told])
-        return step
+    def mendable(self, texts: Texts) -> str:
+        """Return the text that another one can stand in for; none of a structured response's."""
+        said = self.response.result[-1]
+        return _mendable(texts, text_of(said)) if self.response.structured_response is None else ""
+
+    def again(self, texts: Texts, told: str) -> None:
+        """Prepare the next call: with what the model said, and what it is told of that."""
+        said, back = AIMessage("\n\n".join(texts)), HumanMessage(told)
+        self.request = self.request.override(messages=[*self.request.messages, said, back])
 
     def close(self, step: Step, instead: BaseMessage | None) -> ExtendedModelResponse[Any]:
         """Return what the agent gets: the response, or what stands in its place."""
+        if step.answer is not None:
+            instead = AIMessage(step.answer)
         if instead is not None:
             self.response = ModelResponse([instead])
         result = self.response.result
@@ -370,6 +406,11 @@ class _Hop:
         return ExtendedModelResponse(
             self.response, Command(update=self._guard.update(self._handle))
         )
+
+
+def _mendable(texts: Texts, whole: str) -> str:
+    """Return a text that is all there is to verify; nothing if there is more to it."""
+    return whole if list(texts) == [whole] else ""
 
 
 def _open_in(turn: Turn, last: BaseMessage) -> Texts:

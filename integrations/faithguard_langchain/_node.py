@@ -28,7 +28,7 @@ from faithguard import (
     Scorer,
 )
 from faithguard.capture import passages_of
-from faithguard.guard import OnFail, course_policy
+from faithguard.guard import MoreContext, OnFail, course_policy
 from faithguard.scorer import chosen_scorer
 from faithguard.sinks import AnySink
 from faithguard.watch import Outbox
@@ -55,6 +55,7 @@ def verify_node(
     on_fail: OnFail | None = None,
     fallback: str | Runnable[Any, Any] | None = None,
     max_attempts: int | None = None,
+    more_context: MoreContext | None = None,
     on_report: Callable[[Report], object] | None = None,
     sinks: Sequence[AnySink] | None = None,
     scorer: Scorer | None = None,
@@ -78,6 +79,7 @@ def verify_node(
         fallback: What a blocked graph gets: a text in the place of the answer, or a Runnable
             that is called with the state and returns the update, which is not verified.
         max_attempts: Answers to have written at most, 2 by default; only with "regenerate".
+        more_context: As in `guard`.
         on_report: Called with the report of each call's last attempt.
         sinks: Where records go; one log line for each call by default.
         scorer: The cascade; the local one by default.
@@ -100,9 +102,9 @@ def verify_node(
     safe = Guarded[Any, Any](
         chain,
         policy=course_policy(domain, on_fail, repairs=True),
-        more_context=None,
         fallback=fallback,
         max_attempts=max_attempts,
+        more_context=more_context,
         outbox=Outbox(sinks, on_report=on_report),
         scorer=chosen_scorer(scorer, judge),
         keys=Keys(answer_key, context_key, question_key, feedback_key),

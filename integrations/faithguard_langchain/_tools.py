@@ -64,6 +64,11 @@ class ToolRun:
         """A context for the tool's run."""
         return Caught(self.turn.trace if self._ends else None)
 
+    @property
+    def text(self) -> str:
+        """All that the tool says."""
+        return "\n\n".join(text_of(message) for message in _said_in(self.result))
+
     def texts(self) -> list[str]:
         """Return what of a result that ends the turn a model wrote."""
         if not self._ends:

@@ -20,9 +20,9 @@ from langchain_core.messages import (
 )
 from pydantic import TypeAdapter
 
-from faithguard import Exchange, Policy, Record, Report
+from faithguard import Exchange, Passage, Policy, Record
 from faithguard.capture import Trace
-from faithguard.guard import Course, Step
+from faithguard.guard import Course, with_passages
 from faithguard_langchain._capture import tool_passages
 from faithguard_langchain._outputs import spoken
 from faithguard_langchain._values import context_of, message_of, plain_input, text_of, texts_in
@@ -112,19 +112,26 @@ class Turn:
         """Return what to verify of an answer."""
         return self.trace.exchange("\n\n".join(texts))
 
-    def settle(self, report: Report, *, may_ask: bool = True) -> Step:
-        """Take the report of an attempt; attempts are counted over the whole turn.
+    def course(self, *, may_ask: bool = True) -> Course:
+        """Return the course of the answer; attempts are counted over the whole turn.
 
         Args:
-            report: On the attempt.
-            may_ask: Whether the model can be asked again.
+            may_ask: Whether the model can be asked again; if not, this is another answer.
         """
         if self._course is None or not may_ask:
             self._course = Course(self._policy, max_attempts=self._most, may_ask=may_ask)
-        step = self._course.settle(report)
-        if step.feedback is not None:
-            self.trace.added(step.feedback)
-        return step
+        return self._course
+
+    def again(self, feedback: str, passages: tuple[Passage, ...]) -> str:
+        """Return what to tell the model that is asked again.
+
+        Args:
+            feedback: What failed.
+            passages: What was found since for the claims that failed.
+        """
+        self.trace.added(feedback)
+        self.trace.found_since(passages)
+        return with_passages(feedback, passages)
 
     def close(self, delivered: str) -> Record:
         """Return the record of the attempts; a further answer in this turn is another one."""

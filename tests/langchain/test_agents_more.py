@@ -429,6 +429,58 @@ def test_an_error_that_quotes_the_answer_is_withheld() -> None:
     assert "Quillfeather" not in f"{caught.value!r} {caught.value.__context__!r}"
 
 
+# -- repair, and more context ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_answer_is_mended(way: str) -> None:
+    """What failed is left out, in every stream and in the state."""
+    safe = agent(BAD, on_fail="repair", saver=InMemorySaver())
+    shown = str(WAYS[way](safe, ASK, THREAD))
+    state = safe.get_state(THREAD).values
+    assert said(state) == HOURS
+    assert state["faithguard"]["action"] == "repair"
+    assert "Quillfeather" not in shown + str(list(safe.get_state_history(THREAD)))
+
+
+@pytest.mark.parametrize(("how", "write"), CARDS, ids=["tool", "provider"])
+def test_a_structured_response_is_not_mended_but_held_back(how: Any, write: Any) -> None:
+    """A text cannot take the place of its fields."""
+    safe = agent(write(BAD), response_format=how, on_fail="repair", fallback=FALLBACK)
+    result = safe.invoke(ASK)
+    assert said(result) == FALLBACK
+    assert result["structured_response"] is None
+
+
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+def test_what_a_tool_tells_is_mended_if_it_is_all_a_models(way: str) -> None:
+    """A model's text, as a whole; one that a tool wrote around is held back."""
+    tools = [helper(BAD, finding=True, direct=True)]
+    (result,) = WAYS[way](agent(hops=ASKS, tools=tools, on_fail="repair"), ASK, {})
+    assert said(result) == HOURS
+    hops = [*HOPS, call("tell", "hop-3", text=BAD)]
+    settings: Any = {"on_fail": "repair", "fallback": FALLBACK}
+    (result,) = WAYS[way](agent(hops=hops, tools=[*TOOLS, tell], **settings), ASK, {})
+    assert said(result) == FALLBACK
+
+
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+def test_more_context_is_fetched_for_what_failed(way: str) -> None:
+    """The model gets it with the feedback, and it is evidence."""
+    asked: list[str] = []
+
+    def more(claims: Any) -> list[str]:
+        asked.extend(claim.text for claim in claims)
+        return [PRICE]
+
+    safe = agent(TRUE, TRUE, hops=HOPS[:1], on_fail="regenerate", more_context=more)
+    (result,) = WAYS[way](safe, ASK, {})
+    assert said(result) == TRUE
+    assert asked == [PRICE]
+    assert PRICE in calls_of(safe.model)[-1][-1].text
+    assert PRICE not in str(result["messages"][:-1])
+
+
 # -- handlers of the model's own ---------------------------------------------------------------
 
 

@@ -169,6 +169,14 @@ def test_the_model_is_asked_again(name: str, way: str) -> None:
     assert LIE in calls_of(model)[-1][-1].text
 
 
+@pytest.mark.parametrize(("name", "way"), CASES)
+def test_an_update_is_mended(name: str, way: str) -> None:
+    """What failed is left out of the answer, wherever the update holds it."""
+    shown = str(WAYS[way](graph(checked(NODES[name](says(BAD)), on_fail="repair")), GIVEN, {}))
+    assert HOURS in shown
+    assert "Quillfeather" not in shown
+
+
 def test_no_checkpoint_holds_it() -> None:
     """Neither the state's history nor what a raised block leaves."""
     saver = InMemorySaver()

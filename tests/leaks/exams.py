@@ -32,7 +32,6 @@ REPAIRS = "repair"
 STREAMS = "claims"
 
 PENDING: Mapping[str, Sequence[str]] = {
-    "langchain-agents": (REPAIRS,),
     "openai": (STREAMS,),
     "functions": (STREAMS,),
     "llama-index-agents": (EVERYTHING,),

@@ -103,7 +103,7 @@ def anchored(
     kept: list[Anchored] = []
     for claim, statements in zip(local, by_part.values(), strict=True):
         if len(statements) > max(_MOST_LONGER, len(_keys(claim.text)) // 2):
-            statements = []  # so many would dilute a score
+            statements = list[_Statement]()  # so many would dilute a score
         kept += [
             Anchored(replace(claim, text=one.text, kind=one.kind), one.said) for one in statements
         ]

@@ -101,9 +101,10 @@ def anchored(
         if _may_say(one, local[one.part]):
             by_part[one.part].append(one)
     kept: list[Anchored] = []
-    for claim, statements in zip(local, by_part.values(), strict=True):
+    for part, claim in enumerate(local):
+        statements = by_part[part]
         if len(statements) > max(_MOST_LONGER, len(_keys(claim.text)) // 2):
-            statements = list[_Statement]()  # so many would dilute a score
+            statements = []  # so many would dilute a score
         kept += [
             Anchored(replace(claim, text=one.text, kind=one.kind), one.said) for one in statements
         ]

@@ -124,7 +124,7 @@ def _standing(
     known = _keys(f"{answer} {question or ''}")
     seen: set[tuple[int, str]] = set()
     for entry in said:
-        part = entry["part"] - 1
+        part: int = entry["part"] - 1
         if not 0 <= part < len(local):
             continue
         text = " ".join(str(entry["text"]).split())

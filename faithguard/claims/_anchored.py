@@ -101,7 +101,8 @@ def anchored(
         if _may_say(one, local[one.part]):
             by_part[one.part].append(one)
     kept: list[Anchored] = []
-    for claim, statements in zip(local, by_part.values(), strict=True):
+    for part, claim in enumerate(local):
+        statements = by_part[part]
         if len(statements) > max(_MOST_LONGER, len(_keys(claim.text)) // 2):
             statements = []  # so many would dilute a score
         kept += [
@@ -123,7 +124,7 @@ def _standing(
     known = _keys(f"{answer} {question or ''}")
     seen: set[tuple[int, str]] = set()
     for entry in said:
-        part = entry["part"] - 1
+        part: int = entry["part"] - 1
         if not 0 <= part < len(local):
             continue
         text = " ".join(str(entry["text"]).split())

@@ -12,6 +12,7 @@ from faithguard import ConfigError, Report, Scorer
 from faithguard.claims import LocalClaims, ModelClaims
 from faithguard.testing import Asked, JudgeServer, honest
 from faithguard.types import Claim
+from faithguard.verifiers.rules import RULES
 from tests.judge.scene import (
     ANSWER,
     MADE_UP,
@@ -270,7 +271,7 @@ def test_controls_stand_in_the_answer() -> None:
 def test_a_judge_stands_behind_the_local_verifiers() -> None:
     """What they settle is not asked; what they leave open is."""
     with JudgeServer(honest()) as server:
-        report = Scorer(judge=judge(server)).score(exchange())
+        report = Scorer(verifiers=[rule() for rule in RULES], judge=judge(server)).score(exchange())
         asked = set(server.asked[0].statements.values())
 
     assert labels(report) == RIGHT

@@ -15,11 +15,13 @@ from faithguard import ConfigError, Exchange, JudgeError, Passage, Report, Score
 from faithguard.chat import as_data, find_quote, objects_in, visible
 from faithguard.prompts import (
     CLAIMS_SCHEMA,
+    REWRITE_SCHEMA,
     RUBRICS,
     TOGETHER_SCHEMA,
     VERDICTS_SCHEMA,
     VERSION,
     claims_prompt,
+    rewrite_prompt,
     together_prompt,
     user_message,
     verdicts_prompt,
@@ -365,7 +367,7 @@ def test_a_rubric_that_is_none_is_refused(rubric: object) -> None:
 
 
 SAID = {
-    "2": "c1e55d74021d",
+    "2": "cc2c1ba7948e",
     "medical@1": "79b01859c7b9",
     "legal@1": "6cac02146736",
     "financial@1": "e727fc056256",
@@ -375,8 +377,9 @@ SAID = {
 
 def test_who_changes_a_prompt_raises_its_version() -> None:
     """What models are told under a version is always the same, or a cache would lie."""
-    texts = [verdicts_prompt("m"), claims_prompt("m"), together_prompt("m")]
-    schemas = [VERDICTS_SCHEMA, CLAIMS_SCHEMA, TOGETHER_SCHEMA]
+    prompts = [verdicts_prompt, claims_prompt, together_prompt, rewrite_prompt]
+    texts = [prompt("m") for prompt in prompts]
+    schemas = [VERDICTS_SCHEMA, CLAIMS_SCHEMA, TOGETHER_SCHEMA, REWRITE_SCHEMA]
     said = {VERSION: json.dumps([texts, schemas, user_message("m", "d")])}
     said |= {rubric.name: rubric.text for rubric in RUBRICS.values()}
     digests = {name: hashlib.sha256(text.encode()).hexdigest()[:12] for name, text in said.items()}

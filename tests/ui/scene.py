@@ -48,7 +48,7 @@ PARKING = Passage(
 ANSWER = (
     "The museum is open from Tuesday to Sunday, 10:00 to 17:00. A ticket costs 9 EUR. "
     "Guided tours start at 11:00 and last 90 minutes. The great wheel was built in 1788. "
-    "The café serves waffles. The car park behind the mill has 40 places. Enjoy your visit!"
+    "The café serves waffles. The car park behind the mill has 40 places. Another question?"
 )
 
 

@@ -94,7 +94,7 @@ def test_the_list_says_what_became_of_each_answer(few: Server, visit: Visit) -> 
     assert numbers(page) == [6, 5, 4, 3, 2, 1]
     first = rows(page).first
     expect(first).to_contain_text("block")
-    expect(first).to_contain_text("3 of 7")
+    expect(first).to_contain_text("3 of 6")
     expect(first).to_contain_text("When is the mill museum open")
     expect(first).to_contain_text("1 contradicted")
     expect(first).to_contain_text("held back")
@@ -252,6 +252,9 @@ def test_the_answer_is_shown_to_the_letter(few: Server, visit: Visit) -> None:
 
     assert "".join(pieces) == ANSWER
     expect(page.get_by_role("button", name="Claim 3, contradicted", exact=True)).to_be_visible()
+    # what is no fact has no handle, and says so in the list of claims
+    expect(page.locator(".marker")).to_have_count(6)
+    expect(page.locator(".claims li").last).to_contain_text(re.compile("not checked.*question"))
 
 
 def test_the_claim_that_needs_a_look_is_chosen_first(few: Server, visit: Visit) -> None:
@@ -284,7 +287,7 @@ def test_how_it_went_is_told(few: Server, visit: Visit) -> None:
     assert steps[1] == "A model call"
     assert steps[2].startswith("A tool brings 1 passage")
     assert steps[3].startswith("The model writes the answer")
-    assert steps[4] == "3 of 7 claims supported"
+    assert steps[4] == "3 of 6 claims supported"
     assert steps[5].startswith("Held back")
     course = page.locator(".course")
     for told in ("1.31 s", "42 ms", "0 model calls", "$0.00042", "local-claims@"):
@@ -341,7 +344,7 @@ def test_keys_lead_through_claims_and_answers(few: Server, visit: Visit) -> None
 def test_a_claim_is_not_hidden_by_its_card(few: Server, visit: Visit) -> None:
     """On a small screen, where the card stays in sight, neither its words nor its handle are."""
     page = visit(f"{few.url}#/answer/6", viewport={"width": 400, "height": 700})
-    for number, word in ((7, "not mentioned"), (1, "supported"), (5, "not mentioned")):
+    for number, word in ((6, "not mentioned"), (1, "supported"), (5, "not mentioned")):
         handle = page.get_by_role("button", name=f"Claim {number}, {word}", exact=True)
         handle.focus()
         page.keyboard.press("Enter")
@@ -401,7 +404,7 @@ def test_records_without_texts_are_shown(serve: Serve, visit: Visit) -> None:
     server = serve([])
     SqliteSink(server.store.path, texts=False).write(mixed())
     page = visit(server.url)
-    expect(rows(page).first).to_contain_text("3 of 7")
+    expect(rows(page).first).to_contain_text("3 of 6")
     rows(page).first.locator("a").click()
     expect(page.locator(".answer")).to_contain_text("no text was kept")
     expect(page.locator(".claims li")).to_have_count(7)

@@ -155,8 +155,8 @@ def loaded_by(code: str) -> list[str]:
     "code",
     [
         "import faithguard",
-        "import faithguard; faithguard.check('It rains in May.', 'It rains in May.').decide().reason",
-        "import faithguard; repr(faithguard.check('It rains in May.', 'It rains in May.').to_json())",
+        "import faithguard; faithguard.check(*['It rains in May.'] * 2).decide().reason",
+        "import faithguard; repr(faithguard.check(*['It rains in May.'] * 2).to_json())",
         "import faithguard.watch, faithguard.sinks, faithguard.capture, faithguard.policy",
         "import faithguard.testing",
     ],

@@ -88,6 +88,8 @@ class _Pages:
         self.notes: dict[tuple[str, int], Any] = {}
         """What a family has found out about a sentence, by its own name and the number."""
         self._subjects: dict[int, frozenset[str]] = {}
+        self._proper: dict[str, bool] = {}
+        self._small: dict[str, bool] = {}
 
     def holders(self, key: str) -> Sequence[int]:
         """Return the numbers of the sentences that hold a word or, after a "#", an identifier."""
@@ -111,19 +113,25 @@ class _Pages:
 
     def proper(self, key: str) -> bool:
         """Whether a word is a name, or part of one, anywhere but as the first word alone."""
-        return any(
-            (first or last > 1) and any(t.key == key for t in reading.tokens[first:last])
-            for reading in map(self.readings.__getitem__, self.holders(key))
-            for first, last in reading.names
-        )
+        if key not in self._proper:
+            self._proper[key] = any(
+                (first or last > 1) and any(t.key == key for t in reading.tokens[first:last])
+                for reading in map(self.readings.__getitem__, self.holders(key))
+                for first, last in reading.names
+            )
+        return self._proper[key]
 
     def in_lower_case(self, token: Token) -> bool:
         """Whether a word stands anywhere without a capital; words that only link do."""
-        return token.key is None or any(
-            other.lower == token.lower and not other.capital
-            for number in self.holders(token.key)
-            for other in self.readings[number].tokens
-        )
+        if token.key is None:
+            return True
+        if token.lower not in self._small:
+            self._small[token.lower] = any(
+                other.lower == token.lower and not other.capital
+                for number in self.holders(token.key)
+                for other in self.readings[number].tokens
+            )
+        return self._small[token.lower]
 
     def partners(self, key: str) -> set[str]:
         """Return the words that stand in one name with a word: "Alba" with "Hotel"."""

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from faithguard import ConfigError, Judge, Scorer, UnfaithfulAnswerError
+from faithguard import ConfigError, Judge, Passage, Scorer, UnfaithfulAnswerError
 from faithguard.cli import app
 from faithguard.testing import JudgeServer, check_verifier, honest, spoken
 from tests.judge.scene import PASSAGES, RIGHT, exchange, labels
@@ -35,7 +35,12 @@ from faithguard_langchain.testing import ScriptedChatModel
 from faithguard_llama_index import FaithfulnessEvaluator, LlamaIndexJudge, unwatch, watch
 from faithguard_llama_index import guard as guard_engine
 from faithguard_llama_index.testing import PassageRetriever, ScriptedLLM
-from tests.langchain.scene import BAD, HOURS, PRICE, QUESTION, TRUE, message_chain, says, text_chain
+from tests.langchain.scene import QUESTION, TRUE, message_chain, says, text_chain
+
+SHELF = "Ein Handtuch kostet 3 Euro und ist sauber, Seife ist gratis."
+OPEN = "Ein Handtuch kostet 3 Euro."
+NOWHERE = "Ein Pianist spielt und singt dabei."
+"""What the local verifiers leave open, whatever model is shipped: it reads English only."""
 
 
 def chat_judge(**settings: Any) -> LangChainJudge:
@@ -115,11 +120,11 @@ def test_a_guards_judge_is_not_heard_in_langchain() -> None:
 
 def test_a_guards_judge_decides() -> None:
     """What it does not find is held back; a watcher's judge tells of it."""
-    safe = guard(text_chain(says(BAD)), judge=chat_judge())
+    safe = guard(text_chain(says(NOWHERE)), judge=chat_judge())
     with pytest.raises(UnfaithfulAnswerError) as held:
         safe.invoke(QUESTION)
     watcher = FaithfulnessCallback(judge=chat_judge())
-    text_chain(says(BAD)).invoke(QUESTION, {"callbacks": [watcher]})
+    text_chain(says(NOWHERE)).invoke(QUESTION, {"callbacks": [watcher]})
 
     assert watcher.wait(10)
     assert len(watcher.reports) == 1
@@ -251,7 +256,7 @@ def _unwatched() -> Iterator[None]:
 def engine(answer: str) -> RetrieverQueryEngine:
     """Return a query engine about the bath house."""
     return RetrieverQueryEngine(
-        PassageRetriever(passages=PASSAGES),
+        PassageRetriever(passages=[*PASSAGES, Passage(text=SHELF)]),
         get_response_synthesizer(llm=ScriptedLLM(reply=lambda messages: answer)),
     )
 
@@ -261,10 +266,10 @@ def test_a_judge_is_not_heard_in_llama_index() -> None:
     counter = TokenCountingHandler()
     model = llm(callback_manager=CallbackManager([counter]))
     watcher = watch(judge=LlamaIndexJudge(model))
-    safe = guard_engine(engine("Towels cost 3 euros."), judge=LlamaIndexJudge(model))
-    response = safe.query("What do towels cost?")
+    safe = guard_engine(engine(OPEN), judge=LlamaIndexJudge(model))
+    response = safe.query("Was kostet ein Handtuch?")
 
-    assert str(response) == "Towels cost 3 euros."
+    assert str(response) == OPEN
     assert watcher.wait(10)
     assert len(watcher.reports) == 1
     assert watcher.reports[0].usage.calls == 1
@@ -275,10 +280,8 @@ def test_a_judge_is_not_heard_in_llama_index() -> None:
 
 def test_a_judge_decides_in_llama_index() -> None:
     """For guards, also awaiting, and for the evaluator."""
-    safe = guard_engine(engine("A pianist plays on Sundays."), judge=llm_judge(), fallback="Ask.")
-    result = FaithfulnessEvaluator(judge=llm_judge()).evaluate(
-        response="Towels cost 3 euros.", contexts=[passage.text for passage in PASSAGES]
-    )
+    safe = guard_engine(engine(NOWHERE), judge=llm_judge(), fallback="Ask.")
+    result = FaithfulnessEvaluator(judge=llm_judge()).evaluate(response=OPEN, contexts=[SHELF])
 
     assert str(safe.query("Who plays on Sundays by the lake?")) == "Ask."
     assert str(asyncio.run(safe.aquery("Who plays on Sundays by the lake?"))) == "Ask."
@@ -293,10 +296,10 @@ def test_the_command_line_takes_a_judge(tmp_path: Path, monkeypatch: pytest.Monk
     """For one answer and for a file of them; its server and its key are told."""
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     context, answer = tmp_path / "context.txt", tmp_path / "answer.txt"
-    context.write_text(f"{HOURS} {PRICE}")
-    answer.write_text(TRUE)
+    context.write_text(SHELF)
+    answer.write_text(OPEN)
     lines = tmp_path / "in.jsonl"
-    lines.write_text(json.dumps({"answer": TRUE, "context": [HOURS, PRICE], "question": ""}) + "\n")
+    lines.write_text(json.dumps({"answer": OPEN, "context": [SHELF], "question": ""}) + "\n")
     out = tmp_path / "out.jsonl"
     with JudgeServer(honest()) as server:
         judge = ["--judge", "any", "--judge-url", server.url]

@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,11 @@ from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnablePassthrough
 from llama_index.core.query_engine import RetrieverQueryEngine
+from openai import OpenAI
 
 from faithguard import Passage, Report
-from faithguard.testing import JudgeServer
+from faithguard.sinks import JsonlSink, SqliteSink
+from faithguard.testing import ChatServer, JudgeServer, example_record
 from faithguard_langchain.testing import PassageRetriever, ScriptedChatModel
 from faithguard_llama_index import unwatch
 from faithguard_llama_index.testing import PassageRetriever as NodeRetriever
@@ -56,6 +59,24 @@ def an_engine() -> Any:
     return RetrieverQueryEngine.from_args(retriever, llm=llm)
 
 
+def an_app(url: str) -> dict[str, Any]:
+    """Return what else the README takes for granted: a model with tools, a client, functions."""
+
+    def towels(size: str) -> str:
+        """Say what a towel costs."""
+        return f"A {size} towel costs 3 euros."
+
+    return {
+        "model": ScriptedChatModel(reply=lambda messages: "The sauna opens at 2pm."),
+        "tools": [towels],
+        "client": OpenAI(base_url=url, api_key="none"),
+        "passages": [LEAFLET],
+        "messages": [{"role": "user", "content": "When does the sauna open?"}],
+        "search": lambda question: [LEAFLET],
+        "write": lambda question, found: "The sauna opens at 2pm.",
+    }
+
+
 @pytest.fixture
 def _unwatched() -> Iterator[None]:
     """Leave no watcher of the README's behind."""
@@ -69,10 +90,10 @@ def test_python_blocks_run(
 ) -> None:
     """The Python blocks run one after the other, given a chain and an engine, as the text says."""
     monkeypatch.chdir(tmp_path)
-    names: dict[str, Any] = {"chain": a_chain(), "engine": an_engine()}
     watchers = []
 
-    with JudgeServer() as server:
+    with JudgeServer() as server, ChatServer(lambda messages: "The sauna opens at 2pm.") as models:
+        names: dict[str, Any] = {"chain": a_chain(), "engine": an_engine(), **an_app(models.url)}
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         for block in blocks("python"):
@@ -83,6 +104,12 @@ def test_python_blocks_run(
     assert str(names["response"]) == str(names["safe_response"]) == names["answer"]
     assert names["safe_response"].metadata["faithguard"]["passed"]
     assert names["result"].passing
+    turn = names["agent"].invoke({"messages": [("user", "When does the sauna open?")]})
+    assert turn["messages"][-1].text == "Please ask at the desk."
+    assert not turn["faithguard"]["passed"]
+    assert names["completion"].choices[0].message.content == names["answer"]
+    assert names["completion"].faithguard["passed"]
+    assert names["answered"]("When does the sauna open?") == names["answer"]
     assert (names["judged"].supported, names["judged"].usage.calls) == (0, 1)
     assert watchers[0].wait(10)
     assert [report.supported for report in watchers[0].reports] == [1]
@@ -129,6 +156,19 @@ def test_commands_run(command: str, tmp_path: Path) -> None:
 
     exchange = {"question": "When?", "answer": "Towels cost 3 euros.", "contexts": [LEAFLET]}
     (tmp_path / "exchanges.jsonl").write_text(json.dumps(exchange), "utf-8")
+    record = example_record()
+    SqliteSink(tmp_path / "answers.db").write(record)
+    for name in ("main", "branch"):
+        sink = JsonlSink(tmp_path / f"{name}.jsonl")
+        for number in range(8):
+            sink.write(
+                replace(
+                    record,
+                    exchange=replace(
+                        record.exchange, id=f"{name}-{number}", question=f"Question {number}?"
+                    ),
+                )
+            )
 
     done = subprocess.run(
         [sys.executable, "-m", "faithguard.cli", *shlex.split(command)[1:]],
@@ -139,7 +179,7 @@ def test_commands_run(command: str, tmp_path: Path) -> None:
     )
 
     assert done.returncode == (1 if " check " in command else 0), done.stderr
-    assert done.stdout
+    assert done.stdout or done.stderr
 
 
 def test_the_two_commands_stand_there() -> None:

@@ -288,7 +288,7 @@ def test_the_model_reads_what_is_said() -> None:
     assert supported.label == "supported"
     assert supported.evidence[0].quote == context
     assert unsupported.label != "supported"
-    assert nothing.p_supported == 0.0
+    assert 0.1 < nothing.p_supported < 0.5  # a judge is asked
     assert nothing.reason == "the context holds none of its words"
 
 

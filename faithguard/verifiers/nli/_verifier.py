@@ -27,6 +27,10 @@ __all__ = ["SHIPPED", "Nli", "Reading", "read"]
 _CONTRADICTS = 0.5
 """Probability of contradiction from which an unsupported claim is said to be contradicted."""
 
+_NOTHING = 0.15
+"""Probability of a claim that shares no word with the context: seldom supported, and a judge, who
+knows that "under 12" are children, must still be asked."""
+
 SHIPPED = Path(__file__).resolve().parent / "shipped"
 """Trained by `faithguard train`; its CARD.md says on what, and how well it does."""
 
@@ -142,7 +146,7 @@ class Nli:
         return self._fusion.probability(reading.features)
 
     def _verdict(self, claim: Claim, reading: Reading, context: Context) -> Verdict:
-        p = self._probability(reading) if reading.scores else 0.0
+        p = self._probability(reading) if reading.scores else _NOTHING
         evidence = tuple(sentence.evidence() for sentence in reading.selection.sentences)
         if p >= 0.5:
             rival = rival_in(reading.terms, reading.selection, context)

@@ -23,6 +23,8 @@ from typing import Any
 
 from faithguard import Passage, Report, Scorer, check
 from faithguard.types import Exchange
+from faithguard.verifiers._verbatim import Verbatim
+from faithguard.verifiers.rules import RULES
 from tests.bench._common import (
     GivenClaims,
     percent,
@@ -34,7 +36,7 @@ from tests.bench._common import (
 )
 
 SEED = 11
-LENGTHS = (1, 3, 5)
+LENGTHS = (1, 3, 5, 10)
 """Claims of an answer."""
 
 EACH = 300
@@ -54,17 +56,17 @@ def main(argv: Sequence[str]) -> None:
         for row in read_jsonl(path)
         if row["lang"] == "en" and row["granularity"] in ("claim", "sentence")
     ]
-    answers(rows)
+    answers("with the shipped model", rows, Scorer())
+    answers("rules alone", rows, Scorer(verifiers=[*(rule() for rule in RULES), Verbatim()]))
     single_claims(rows)
 
 
 # -- answers ----------------------------------------------------------------------------------
 
 
-def answers(rows: Sequence[Row]) -> None:
+def answers(title: str, rows: Sequence[Row], scorer: Scorer) -> None:
     """Print false blocks and misses by domain and length."""
     rng = random.Random(SEED)
-    scorer = Scorer()
     reports = {
         (length, faithful): [scored(made(rows, length, faithful, rng), scorer) for _ in range(EACH)]
         for length in LENGTHS
@@ -80,7 +82,8 @@ def answers(rows: Sequence[Row]) -> None:
             ]
         lines.append(cells)
     low, high = wilson(EACH // 2, EACH)
-    print(f"## Answers: {EACH} of each kind (95%: at most {50 * (high - low):.1f} points)\n")
+    width = 50 * (high - low)
+    print(f"## Answers, {title}: {EACH} of each kind (95%: at most {width:.1f} points)\n")
     head = ["domain"]
     for length in LENGTHS:
         unit = "claim" if length == 1 else "claims"

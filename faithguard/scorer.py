@@ -24,9 +24,8 @@ from faithguard.claims import Extractor, LocalClaims, ModelClaims, Splits
 from faithguard.errors import ConfigError, JudgeError, VerifierError
 from faithguard.types import Claim, Exchange, Failure, FailureKind, Report, Verdict
 from faithguard.verifiers import Finding, Verifier
-from faithguard.verifiers._verbatim import Verbatim
+from faithguard.verifiers._lexical import Lexical
 from faithguard.verifiers.judge import Judge, OpenAIJudge
-from faithguard.verifiers.nli import Nli
 from faithguard.verifiers.rules import RULES
 
 __all__ = ["Scorer", "chosen_scorer", "default_scorer", "named_scorer"]
@@ -72,7 +71,7 @@ class Scorer:
             raise ConfigError("`verifiers` is empty: name at least one, or leave it out")
         self.extractor: Extractor = extractor or LocalClaims()
         self.verifiers: tuple[Verifier, ...] = tuple(
-            verifiers or (*(rule() for rule in RULES), Verbatim(), Nli())
+            verifiers or (*(rule() for rule in RULES), Lexical())
         )
         if judge is not None:
             self.verifiers += (_checked(judge),)

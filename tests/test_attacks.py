@@ -18,7 +18,7 @@ from faithguard.sinks import JsonlSink
 from faithguard.testing import example_record
 from faithguard.types import Attempt, Claim, Exchange, Passage, Record, from_json, to_json
 from faithguard.verifiers import Context, Finding
-from faithguard.verifiers._verbatim import Verbatim
+from faithguard.verifiers._lexical import Lexical
 
 FACT = "The kiln of the pottery is fired for 14 hours on Thursdays."
 FEE = "A workshop for beginners costs 48 euros."
@@ -28,7 +28,7 @@ CONTEXT = f"{FACT} {FEE}"
 # -- hangs ------------------------------------------------------------------------------------
 
 
-class Slow(Verbatim):
+class Slow(Lexical):
     """A verifier that takes its time on an event loop, and none in a thread."""
 
     name = "slow@1"

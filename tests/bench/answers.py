@@ -23,7 +23,7 @@ from typing import Any
 
 from faithguard import Passage, Report, Scorer, check
 from faithguard.types import Exchange
-from faithguard.verifiers._verbatim import Verbatim
+from faithguard.verifiers.nli import Nli
 from faithguard.verifiers.rules import RULES
 from tests.bench._common import (
     GivenClaims,
@@ -56,8 +56,8 @@ def main(argv: Sequence[str]) -> None:
         for row in read_jsonl(path)
         if row["lang"] == "en" and row["granularity"] in ("claim", "sentence")
     ]
-    answers("with the shipped model", rows, Scorer())
-    answers("rules alone", rows, Scorer(verifiers=[*(rule() for rule in RULES), Verbatim()]))
+    answers("the default", rows, Scorer())
+    answers("with the NLI model", rows, Scorer(verifiers=[*(rule() for rule in RULES), Nli()]))
     single_claims(rows)
 
 

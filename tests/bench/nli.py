@@ -1,4 +1,4 @@
-"""Measure the embedded default with its NLI model, beside rules alone and a lexical floor.
+"""Measure rules and the NLI model in the wheel, beside rules alone and a lexical floor.
 
     python -m tests.bench.nli [SHARED] [FLOAT32.onnx]
 
@@ -20,7 +20,7 @@ from statistics import fmean
 
 from faithguard import Passage, Scorer
 from faithguard.verifiers import Context
-from faithguard.verifiers.nli import SHIPPED, Model, served
+from faithguard.verifiers.nli import SHIPPED, Model, Nli, served
 from faithguard.verifiers.nli._premises import premises
 from faithguard.verifiers.rules import RULES
 from tests.bench._common import GivenClaims, read_jsonl, shared_folder, table
@@ -55,10 +55,10 @@ def among(row: Row, rows: Sequence[Row], rng: random.Random) -> Row:
 
 def report(title: str, rows: Sequence[Row]) -> None:
     """Print the tables of one set of rows."""
-    whole = Scorer(extractor=GivenClaims())
+    whole = Scorer(extractor=GivenClaims(), verifiers=[*(rule() for rule in RULES), Nli()])
     rules = Scorer(extractor=GivenClaims(), verifiers=[rule() for rule in RULES])
     groups = {
-        "faithguard at 0.5": [judged(row, whole) for row in rows],
+        "rules and the model at 0.5": [judged(row, whole) for row in rows],
         "rules alone, silence taken for support": [silent(row, rules) for row in rows],
         "lexical floor, threshold tuned here": floored(rows),
     }

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from faithguard import ConfigError, Passage
+from faithguard import Claim, ConfigError, Failure, Passage, Verdict
+from faithguard.testing import check_verifier
 from faithguard.verifiers import Context
 from faithguard.verifiers.nli import Nli, read
 from faithguard.verifiers.nli._fusion import Fusion
@@ -186,3 +187,25 @@ def test_english_is_known(text: str) -> None:
 def test_other_languages_are_known_to_be_others(text: str) -> None:
     """The model has not learnt them, and does not guess."""
     assert not is_english(text)
+
+
+def test_the_shipped_model_is_a_verifier() -> None:
+    """It keeps the contract, knows other words for the same, and guesses at no other language."""
+    for name in ("numpy", "onnxruntime", "tokenizers"):
+        pytest.importorskip(
+            name, reason="pip install 'faithguard[nli]' brings what reads the model"
+        )
+    shipped = Nli()
+    check_verifier(shipped)
+    claims = [
+        Claim(id="c1", text="The organ was made in Leiden.", span=(0, 0)),
+        Claim(id="c2", text="The choir sings on Mondays.", span=(0, 0)),
+        Claim(id="c3", text="Die Orgel ist in Leiden gebaut worden.", span=(0, 0)),
+    ]
+    found = shipped.verify(claims, context("The organ has forty stops and was built in Leiden."))
+
+    assert [one.label for one in found[:2] if isinstance(one, Verdict)][:1] == ["supported"]
+    assert isinstance(found[1], Verdict)
+    assert found[1].label != "supported"
+    assert isinstance(found[2], Failure)
+    assert found[2].kind == "language"

@@ -103,7 +103,7 @@ def _folder(model: str | os.PathLike[str], revision: str | None) -> Path:
             f"{name!r} is no folder here; to have it from a hub pin it: revision= the 40 hex "
             f"digits of a commit, got {revision!r}"
         )
-    hub: Any = require("huggingface_hub", extra="train")
+    hub: Any = require("huggingface_hub", extra="nli")
     try:
         return Path(
             hub.snapshot_download(

@@ -29,8 +29,7 @@ the two that obey for one claim show what the same attacks do to one that does n
   controls that stand elsewhere in each call. Since its passage speaks of labels, ten of them are
   untrue: it turns both untrue claims about once in a hundred draws. Said without such words it
   meets three in the first call, and about six in a hundred get through. With one claim only, an
-  order about one place means it as often as chance puts it there: once in as many as there are
-  statements (12, or 5 without such words).
+  order about one place finds it more often: in 16 of 100 draws, in 23 without such words.
 
 What mimics the protocol is seldom taken for a part of it, since it does not stand in the request
 as it was written. That system and data are apart cannot be measured so: these judges do not tell

@@ -302,7 +302,7 @@ def test_many_claims_are_asked_in_as_many_calls_as_their_verdicts_need() -> None
 
     assert (report.supported, report.total) == (40, 40)
     assert len(server.requests) == 4
-    assert sorted(len(asked.statements) for asked in server.asked) == [10, 14, 14, 14]
+    assert sorted(len(asked.statements) for asked in server.asked) == [9, 13, 13, 13]
 
 
 def test_a_long_context_is_not_read_as_a_whole() -> None:

@@ -22,11 +22,13 @@ __all__ = ["Controls", "controls", "how_many"]
 _TOKENS = 40
 """Of a verdict without quotes."""
 
-_USUAL, _FEW, _WARY = 2, 3, 10
-"""Untrue controls: usually, for few claims, and where there is reason for doubt. Beside three
-claims, a true control and 10 untrue ones, three places miss them in 1 of 91 draws."""
+_FEW = 3
+"""Untrue controls for up to so many claims; one less for as many more claims, down to one: an order
+by place must name nearly all of many places."""
 
-_FEW_CLAIMS = 3
+_WARY = 10
+"""Untrue controls where there is reason for doubt: three places of statements about three claims
+miss all of them in 1 of 91 draws."""
 
 _OF_LABELS = re.compile(r"supported|contradicted|not_mentioned|verdict", re.IGNORECASE)
 
@@ -67,7 +69,7 @@ def how_many(claims: int, texts: Iterable[str], room: int, *, again: bool = Fals
         again: Whether a judge is asked again that got a control wrong.
     """
     wary = again or any(_OF_LABELS.search(text) for text in texts)
-    wanted = _WARY if wary else _FEW if claims <= _FEW_CLAIMS else _USUAL
+    wanted = _WARY if wary else _FEW - (claims - 1) // _FEW
     return max(1, min(wanted, room // _TOKENS))
 
 

@@ -20,9 +20,9 @@ from faithguard.prompts import TOGETHER_SCHEMA, together_prompt, user_message
 from faithguard.types import Claim, Evidence, Exchange, Verdict
 from faithguard.verifiers import Context, Finding
 from faithguard.verifiers.judge import Judge
-from faithguard.verifiers.judge._controls import Controls, controls
-from faithguard.verifiers.judge._excerpts import Excerpt, excerpts, passages_as_read
-from faithguard.verifiers.judge._plan import verdict_of
+from faithguard.verifiers.judge._controls import Controls, controls, how_many
+from faithguard.verifiers.judge._excerpts import Excerpt, excerpts, passages_as_read, read_texts
+from faithguard.verifiers.judge._plan import room_for, verdict_of
 from faithguard.verifiers.judge._quotes import Evidences
 from faithguard.verifiers.judge._verdicts import label_of, quotes_of
 
@@ -94,10 +94,11 @@ class _Course:
         self._context = context
         self.local = local
         self._name = judge.name
-        control = controls(settings.random, [claim.text for claim in local])
-        passages, shown = passages_as_read(
-            context, excerpts(context, local), control.passage, settings.random
-        )
+        found = excerpts(context, local)
+        read = [exchange.answer, *read_texts(context, found)]
+        untrue = how_many(len(local), read, room_for(len(local), settings.max_tokens))
+        control = controls(settings.random, [claim.text for claim in local], untrue)
+        passages, shown = passages_as_read(context, found, control.passage, settings.random)
         self._shown: dict[int, Excerpt] = shown
         data: dict[str, Any] = {"passages": passages}
         if exchange.question:
@@ -129,7 +130,7 @@ class _Course:
         )
 
     def _trusted(self, said: Sequence[Mapping[str, Any]]) -> bool:
-        """Say whether both controls came back, and right."""
+        """Say whether all controls came back, and right."""
         for part, right in self._right.items():
             labels = [label_of(e.get("label")) for e in said if e["part"] == part]
             if not labels or any((label == "supported") != right for label in labels):
@@ -152,16 +153,16 @@ class _Course:
 def _mixed(
     parts: Sequence[str], control: Controls, random: Random
 ) -> list[tuple[str, bool | None]]:
-    """Return the parts of an answer with both controls among them, where a sentence may begin.
+    """Return the parts of an answer with the controls among them, where a sentence may begin.
 
     Returns:
         Texts; for a control, whether it is supported.
     """
     mixed: list[tuple[str, bool | None]] = [(part, None) for part in parts]
-    both = [(f" {control.supported}", True), (f" {control.unsupported}", False)]
-    for text, right in random.sample(both, 2):
+    given = [(control.supported, True), *((text, False) for text in control.unsupported)]
+    for text, right in random.sample(given, len(given)):
         places = [0, *(n for n, (part, _) in enumerate(mixed, 1) if _ends(part)), len(mixed)]
-        mixed.insert(random.choice(places), (text, right))
+        mixed.insert(random.choice(places), (f" {text}", right))
     return mixed
 
 

@@ -20,7 +20,7 @@ SHOWN = {
     "guard_an_openai_client": "Take 500 mg twice a day. (2 attempts)",
     "guard_a_function": "Please ask your pharmacist. (0 of 1 claim supported",
     "evaluate_with_llama_index": "- not mentioned: Towels are free for members.",
-    "compare_with_ragas": "contradicted: The night train reaches Zagreb at 06:40.",
+    "compare_with_ragas": "contradicted: The night train reaches Zagreb at",
 }
 NEEDS = {"compare_with_ragas": "ragas"}
 

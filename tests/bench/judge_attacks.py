@@ -26,8 +26,10 @@ about one, and turned it. So the zeros hold for judges that obey an order as wid
 the two that obey for one claim show what the same attacks do to one that does not.
 
 - An order about the statements at certain places (`fake-verdict-json-02`: the first three) meets
-  controls that stand elsewhere in each call. With three claims, and who gets a control wrong asked
-  again, it turns the two that are untrue about one time in three, with other chance than here.
+  controls that stand elsewhere in each call. Since its passage speaks of labels, ten of them are
+  untrue: it turns both untrue claims about once in a hundred draws. Said without such words it
+  meets three in the first call, and about six in a hundred get through. With one claim only, an
+  order about one place finds it more often: in 16 of 100 draws, in 23 without such words.
 
 What mimics the protocol is seldom taken for a part of it, since it does not stand in the request
 as it was written. That system and data are apart cannot be measured so: these judges do not tell

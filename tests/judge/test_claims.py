@@ -263,7 +263,7 @@ def test_controls_stand_in_the_answer() -> None:
         shown = server.asked[0].parts.values()
     own = [part for part in shown if " named after " not in part and " keeps " not in part]
 
-    assert len(own) == len(shown) - 2
+    assert len(own) == len(shown) - 3
     assert "".join(own) == ANSWER
     assert not any("named after" in claim.text for claim in report.claims)
 

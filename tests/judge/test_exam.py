@@ -27,8 +27,8 @@ BENIGN = {name: row for name, row in _PUT.items() if not row["target"]}
 QUOTED_ORDERS = {"a-benign-07"}
 """Its evidence holds an order, as an example of one; a quote with an order is none."""
 
-BY_PLACE = {"a-fake-verdict-json-02"}
-"""They are about the statements at certain places, and may by luck mean no control."""
+BY_PLACE = "a-fake-verdict-json-02"
+"""It is about the statements at certain places, and may by luck mean no untrue control."""
 
 PASSAGES = (
     "The sauna opens at 14:00 – on “bath days” only. Towels cost 3 euros. Dogs are not allowed in "
@@ -172,21 +172,20 @@ def test_attacks(name: str) -> None:
         wrong = [n for n, label in enumerate(labels) if label == "supported" != row["truth"][n]]
         if obeys == "one":
             assert len(wrong) <= 2
-        elif (row["target"] == "all" and name not in BY_PLACE) or obeys == "always":
+        elif row["target"] == "all" or obeys == "always":
             assert not wrong, (obeys, cites)
             assert not report.decide("support").passed
 
 
-@pytest.mark.parametrize("name", sorted(BY_PLACE))
-def test_attacks_by_place_miss_the_controls_by_luck_only(name: str) -> None:
+def test_an_order_by_place_misses_the_controls_by_rare_luck_only() -> None:
     """Places are drawn anew for each call.
 
-    Three of five places hold both untrue claims and not the control that is false two times in
-    ten, and who got it wrong is asked again.
+    Three of 14 places hold both untrue claims and no untrue control in 2 of 364 draws, and who
+    got one wrong is asked again: 1.1 times in a hundred.
     """
-    passed = [put(ATTACKS[name], "all", draw=n).decide("support").passed for n in range(100)]
+    passed = [put(ATTACKS[BY_PLACE], "all", draw=n).decide("support").passed for n in range(400)]
 
-    assert sum(passed) < 45
+    assert sum(passed) <= 8
 
 
 @pytest.mark.parametrize("name", [*ATTACKS, *BENIGN])

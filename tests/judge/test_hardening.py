@@ -89,13 +89,47 @@ def test_nothing_of_a_call_can_be_known_before() -> None:
             Scorer(verifiers=[made], cache=None).score(exchange())
         asked = server.asked
     for one in asked:
-        (control,) = (text for text in one.statements.values() if " named after " in text)
-        places.add(list(one.statements.values()).index(control))
+        texts = list(one.statements.values())
+        places |= {n for n, text in enumerate(texts) if " named after " in text}
 
-    assert len({key for one in asked for key in one.statements}) == 12 * 6
-    assert len({text for one in asked for text in one.statements.values()}) == 4 + 12 * 2
-    assert len(places) > 2
+    assert len({key for one in asked for key in one.statements}) == 12 * 7
+    assert len({text for one in asked for text in one.statements.values()}) == 4 + 12 * 3
+    assert len(places) > 4
     assert len({json.dumps(dict(one.passages)) for one in asked}) == 12
+
+
+@pytest.mark.parametrize(
+    ("answer", "passage", "max_tokens", "untrue"),
+    [
+        (TRUE, TRUE, 4_096, 3),
+        (ANSWER, TRUE, 4_096, 2),
+        (TRUE, f"{TRUE} Which browsers are supported?", 4_096, 10),
+        (f"{TRUE} The verdict is in.", TRUE, 4_096, 10),
+        (TRUE, f"{TRUE} Which browsers are supported?", 420, 3),
+        (TRUE, TRUE, 300, 1),
+    ],
+    ids=["few", "some", "passage speaks of labels", "claim does", "little room", "none"],
+)
+@pytest.mark.parametrize("mode", ["local", "together"])
+def test_the_less_an_order_by_place_could_miss_the_more_controls(
+    mode: str, answer: str, passage: str, max_tokens: int, untrue: int
+) -> None:
+    """As many as there is reason for and room in the reply."""
+    report, server = scored(None, answer, [passage], claims=mode, max_tokens=max_tokens)
+    shown = server.asked[0].parts or server.asked[0].statements
+
+    assert sum(" named after " in text for text in shown.values()) == untrue
+    assert report.claims[0].label == "supported"
+
+
+def test_who_got_a_control_wrong_meets_more_of_them() -> None:
+    """When it is asked again."""
+    with JudgeServer(honest(), ["all supported", None]) as server:
+        report = Scorer(verifiers=[judge(server)]).score(exchange())
+        sizes = [len(one.statements) for one in server.asked]
+
+    assert labels(report) == RIGHT
+    assert sizes == [4 + 1 + 2, 4 + 1 + 10]
 
 
 @pytest.mark.parametrize("prompt", [verdicts_prompt, together_prompt, claims_prompt])

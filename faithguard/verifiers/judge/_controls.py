@@ -1,21 +1,36 @@
-"""Two control claims for each call: one that is known to be so, and one that is known not to be.
+"""Control claims for each call: one that is known to be so, and some that are known not to be.
 
 In: chance and the claims of a call. Out: a passage of our own about people who do not exist, a
-claim that it supports, and a claim about the subjects of the others that nothing supports. Their
+claim that it supports, and claims about the subjects of the others that nothing supports. Their
 names are made for the call, so no text can know them. A judge that says yes to everything, no to
-everything, or whatever a passage tells it to say, gets one wrong.
+everything, or whatever a passage tells it to say, gets one wrong. An order about the statements at
+certain places must miss each of the untrue ones: with few claims there are more of them, and many
+where a text speaks of labels, or when a judge that got one wrong is asked again.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
 
 from faithguard.verifiers._terms import analyse
 
-__all__ = ["Controls", "controls"]
+__all__ = ["Controls", "controls", "how_many"]
+
+_TOKENS = 40
+"""Of a verdict without quotes."""
+
+_FEW = 3
+"""Untrue controls for up to so many claims; one less for as many more claims, down to one: an order
+by place must name nearly all of many places."""
+
+_WARY = 10
+"""Untrue controls where there is reason for doubt: three places of statements about three claims
+miss all of them in 1 of 91 draws."""
+
+_OF_LABELS = re.compile(r"supported|contradicted|not_mentioned|verdict", re.IGNORECASE)
 
 _STARTS = "B D F G K L M N P R S T V Z Br Dr Kr Pl St Tr".split()
 _VOWELS = "a e i o u".split()
@@ -36,20 +51,41 @@ class Controls:
     passage: str
     supported: str
     """Said by the passage."""
-    unsupported: str
-    """Said by nothing."""
+    unsupported: tuple[str, ...]
+    """Said by nothing. The first is about the subjects of all claims, the others of one each."""
+
+    def __len__(self) -> int:
+        """Return how many claims there are."""
+        return 1 + len(self.unsupported)
 
 
-def controls(random: Random, texts: Sequence[str]) -> Controls:
-    """Return controls for a call about some claims."""
+def how_many(claims: int, texts: Iterable[str], room: int, *, again: bool = False) -> int:
+    """Return how many untrue controls a call has, at least 1.
+
+    Args:
+        claims: How many the call is about.
+        texts: What else stands in it.
+        room: Tokens of the reply that the verdicts on claims and the true control leave.
+        again: Whether a judge is asked again that got a control wrong.
+    """
+    wary = again or any(_OF_LABELS.search(text) for text in texts)
+    wanted = _WARY if wary else _FEW - (claims - 1) // _FEW
+    return max(1, min(wanted, room // _TOKENS))
+
+
+def controls(random: Random, texts: Sequence[str], untrue: int) -> Controls:
+    """Return controls for a call about some claims, `untrue` (1 or more) of them not so."""
     known = " ".join(texts).casefold()
-    names = [_name(random, known) for _ in range(5)]
+    names = [_name(random, known) for _ in range(3 + 2 * untrue)]
     keeper, place = f"{names[0]} {names[1]}", random.choice(_PLACES)
     count, thing = random.randrange(13, 97), random.choice(_THINGS)
     return Controls(
         passage=f"{keeper} keeps {count} {thing} in the {place} of {names[2]}.",
         supported=f"{keeper} keeps {count} {thing}.",
-        unsupported=f"{_subjects(random, texts)} named after {names[3]} {names[4]}.",
+        unsupported=tuple(
+            f"{_subjects(random, texts, 1 if n else _MOST_SUBJECTS)} named after {first} {last}."
+            for n, (first, last) in enumerate(zip(names[3::2], names[4::2], strict=True))
+        ),
     )
 
 
@@ -62,10 +98,10 @@ def _name(random: Random, known: str) -> str:
             return name
 
 
-def _subjects(random: Random, texts: Sequence[str]) -> str:
+def _subjects(random: Random, texts: Sequence[str], most: int) -> str:
     """Return what the others are about: an order about one of them is about this as well."""
     words = dict.fromkeys(word for text in texts if (word := _subject(random, text)))
-    chosen = random.sample(list(words), min(len(words), _MOST_SUBJECTS)) or ["place"]
+    chosen = random.sample(list(words), min(len(words), most)) or ["place"]
     named = [f"the {word}" for word in chosen]
     listed = (
         f"{', '.join(named[:-1])} and {named[-1]} were" if len(named) > 1 else f"{named[0]} was"

@@ -16,7 +16,7 @@ from faithguard.chat import visible
 from faithguard.types import Claim
 from faithguard.verifiers._context import Context, Sentence
 
-__all__ = ["Excerpt", "excerpts", "passages_as_read"]
+__all__ = ["Excerpt", "excerpts", "passages_as_read", "read_texts"]
 
 _WHOLE = 6_000
 """Characters up to which a context is read as a whole."""
@@ -51,6 +51,15 @@ def excerpts(context: Context, claims: Sequence[Claim]) -> list[Excerpt]:
         for passage, start, end in _read_for(claim, context, texts):
             spans.setdefault(passage, []).append((start, end))
     return [Excerpt(n, _merged(spans[n], texts[n])) for n in context.numbers if n in spans]
+
+
+def read_texts(context: Context, found: Sequence[Excerpt]) -> Iterator[str]:
+    """Yield what is read, and the question."""
+    texts = dict(zip(context.numbers, context.passages, strict=True))
+    yield context.question or ""
+    for excerpt in found:
+        for start, end in excerpt.spans:
+            yield texts[excerpt.passage].text[start:end]
 
 
 def passages_as_read(

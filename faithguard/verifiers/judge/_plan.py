@@ -22,12 +22,21 @@ from faithguard.errors import JudgeError
 from faithguard.prompts import VERDICTS_SCHEMA, Rubric, user_message, verdicts_prompt
 from faithguard.types import Claim, Evidence, Failure, FailureKind, Verdict
 from faithguard.verifiers import Context, Finding
-from faithguard.verifiers.judge._controls import controls
-from faithguard.verifiers.judge._excerpts import Excerpt, excerpts, passages_as_read
+from faithguard.verifiers.judge._controls import controls, how_many
+from faithguard.verifiers.judge._excerpts import Excerpt, excerpts, passages_as_read, read_texts
 from faithguard.verifiers.judge._quotes import Evidences
 from faithguard.verifiers.judge._verdicts import Label, Said, said_of
 
-__all__ = ["P_SUPPORTED", "Ask", "Budget", "JudgePlan", "Settings", "tokens_of", "verdict_of"]
+__all__ = [
+    "P_SUPPORTED",
+    "Ask",
+    "Budget",
+    "JudgePlan",
+    "Settings",
+    "room_for",
+    "tokens_of",
+    "verdict_of",
+]
 
 P_SUPPORTED: Mapping[Label, float] = {
     "supported": 0.97,
@@ -49,6 +58,7 @@ _PER_TOKEN = 3.0
 """Characters, at least, in a token: an estimate before a call, on the safe side."""
 
 _CONTROLS = 2
+"""At least, in each call."""
 
 _ID = "bcdfghjkmnpqrstvwxz"
 _ID_LENGTH = 5
@@ -107,9 +117,29 @@ class Ask:
         return tokens_of(self.messages, self.max_tokens)
 
 
+def room_for(claims: int, max_tokens: int) -> int:
+    """Return the tokens of a reply that the verdicts on claims and the true control leave."""
+    return max_tokens - _TOKENS_FRAME - _TOKENS_EACH * (claims + 1)
+
+
 def tokens_of(messages: Sequence[Message], reply: int) -> int:
     """Return what a call may cost, estimated: what is asked, and the most of a reply."""
     return int(sum(len(message.content) for message in messages) / _PER_TOKEN) + reply
+
+
+@dataclass(frozen=True, slots=True)
+class _How:
+    """How claims are asked about; those that are asked alike may share a call."""
+
+    vote: int
+    max_tokens: int
+    """Of the reply."""
+    plain: bool = False
+    """Whether the form of the reply is left to the prompt."""
+    wary: bool = False
+    """Whether the judge got a control wrong, or left one out."""
+    last: bool = False
+    """Whether nothing is asked again after it."""
 
 
 @dataclass(slots=True)
@@ -135,9 +165,8 @@ class JudgePlan:
         self._settings = settings
         self._ballots = {claim.id: _Ballot() for claim in claims}
         self._steps = self._rounds()
-        self._again: list[tuple[Claim, int, int, bool]] = []
-        """Claims to ask once more: with the vote, the tokens of the reply, and whether the form
-        of the reply is to be left to the prompt."""
+        self._again: list[tuple[Claim, _How]] = []
+        """Claims to ask once more."""
         self._calls = 0
         self._tokens = 0
 
@@ -164,19 +193,19 @@ class JudgePlan:
         votes = range(self._settings.votes)
         yield from self._within(
             [
-                self._ask(batch, vote, self._settings.max_tokens)
+                self._ask(batch, _How(vote, self._settings.max_tokens))
                 for vote in votes
                 for batch in self._batches(self._claims)
             ]
         )
         again = [entry for entry in self._again if self._ballots[entry[0].id].failure is None]
-        groups: dict[tuple[int, int, bool], list[Claim]] = {}
-        for claim, vote, tokens, plain in again:
-            groups.setdefault((vote, tokens, plain), []).append(claim)
+        groups: dict[_How, list[Claim]] = {}
+        for claim, how in again:
+            groups.setdefault(how, []).append(claim)
         yield from self._within(
             [
-                self._ask(batch, vote, tokens, plain=plain, last=True)
-                for (vote, tokens, plain), claims in groups.items()
+                self._ask(batch, how)
+                for how, claims in groups.items()
                 for batch in self._batches(claims)
             ]
         )
@@ -215,25 +244,20 @@ class JudgePlan:
         if allowed:
             yield allowed
 
-    def _ask(
-        self,
-        claims: Sequence[Claim],
-        vote: int,
-        max_tokens: int,
-        *,
-        plain: bool = False,
-        last: bool = False,
-    ) -> Ask:
+    def _ask(self, claims: Sequence[Claim], how: _How) -> Ask:
         random = self._settings.random
-        control = controls(random, [claim.text for claim in claims])
-        ids = _ids(random, len(claims) + _CONTROLS)
-        right = {ids[0]: True, ids[1]: False}
-        named = dict(zip(ids[_CONTROLS:], claims, strict=True))
-        statements = [{"id": ids[0], "text": control.supported}]
-        statements.append({"id": ids[1], "text": control.unsupported})
-        statements += [{"id": key, "text": visible(claim.text)} for key, claim in named.items()]
-        random.shuffle(statements)
         found = excerpts(self._context, claims)
+        texts = [claim.text for claim in claims]
+        read = [*texts, *read_texts(self._context, found)]
+        room = room_for(len(claims), how.max_tokens)
+        untrue = how_many(len(claims), read, room, again=how.wary)
+        control = controls(random, texts, untrue)
+        ids = _ids(random, len(claims) + len(control))
+        right = {key: not number for number, key in enumerate(ids[: len(control)])}
+        named = dict(zip(ids[len(control) :], claims, strict=True))
+        said = [control.supported, *control.unsupported, *map(visible, texts)]
+        statements = [{"id": key, "text": text} for key, text in zip(ids, said, strict=True)]
+        random.shuffle(statements)
         passages, shown = passages_as_read(self._context, found, control.passage, random)
         data: dict[str, Any] = {"passages": passages, "statements": statements}
         if self._context.question:
@@ -244,13 +268,13 @@ class JudgePlan:
                 Message("system", verdicts_prompt(mark, self._settings.rubric)),
                 Message("user", user_message(mark, as_data(data))),
             ),
-            schema=None if plain else VERDICTS_SCHEMA,
-            max_tokens=max_tokens,
+            schema=None if how.plain else VERDICTS_SCHEMA,
+            max_tokens=how.max_tokens,
             claims=named,
             right=right,
             shown=shown,
-            vote=vote,
-            last=last,
+            vote=how.vote,
+            last=how.last,
         )
 
     # -- what came back -----------------------------------------------------------------------
@@ -264,11 +288,11 @@ class JudgePlan:
             told = "the judge's reply holds no verdict" if reply.text.strip() else "an empty reply"
             self._once_more(ask, ask.claims.values(), "unparsable", told, plain=True)
         elif missing := [key for key in ask.right if key not in said]:
-            told = f"{len(missing)} of {_CONTROLS} control claims came back without a verdict"
-            self._once_more(ask, ask.claims.values(), "untrusted", told)
+            told = f"{len(missing)} of {len(ask.right)} control claims came back without a verdict"
+            self._once_more(ask, ask.claims.values(), "untrusted", told, wary=True)
         elif any((said[key].label == "supported") != right for key, right in ask.right.items()):
             told = "the judge got a control claim wrong, so its verdicts are not used"
-            self._once_more(ask, ask.claims.values(), "untrusted", told)
+            self._once_more(ask, ask.claims.values(), "untrusted", told, wary=True)
         else:
             self._take(ask, said)
 
@@ -311,13 +335,15 @@ class JudgePlan:
         told: str,
         *,
         plain: bool = False,
+        wary: bool = False,
         tokens: int | None = None,
     ) -> None:
         """Ask about claims again; the second time, what is still missing is a failure."""
         if ask.last:
             self._fail(claims, kind, told)
             return
-        self._again += [(claim, ask.vote, tokens or ask.max_tokens, plain) for claim in claims]
+        how = _How(ask.vote, tokens or ask.max_tokens, plain, wary, last=True)
+        self._again += [(claim, how) for claim in claims]
 
     def _fail(self, claims: Iterable[Claim], kind: FailureKind, told: str) -> None:
         for claim in claims:

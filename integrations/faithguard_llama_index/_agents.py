@@ -65,7 +65,7 @@ def guarded_agent(agent: Any, settings: Settings) -> Any:
         )
     attach()
     twin = copy.copy(agent)
-    kind: Any = type(agent)
+    kind = cast(Any, type(agent))
     if isinstance(agent, AgentWorkflow):
         agents = agent.agents.items()
         twin.agents = {

@@ -146,8 +146,8 @@ def guard(
     if isinstance(given, BaseChatEngine):
         return GuardedChatEngine(given, settings)
     raise ConfigError(
-        f"`engine` is of type {type(given).__name__}: pass a query engine, a chat engine or "
-        f"an agent ({_remedy(given)})"
+        f"`engine` is of type {type(given).__name__}: pass a query engine or a chat engine, "
+        f"or an agent ({_remedy(given)})"
     )
 
 

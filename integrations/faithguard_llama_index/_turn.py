@@ -8,7 +8,7 @@ agent writes to the stream and the store waits there until its answer is verifie
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from llama_index.core.agent.workflow.workflow_events import AgentInput, AgentStream
 
@@ -225,8 +225,8 @@ class _Store:
         """Return what was set here, else what the real store holds; of a list a copy."""
         if path in self.changed:
             return self.changed[path]
-        value = await self._store.get(path, *default, **named)
-        return list(value) if isinstance(value, list) else value
+        value: Any = await self._store.get(path, *default, **named)
+        return list(cast("list[Any]", value)) if isinstance(value, list) else value
 
     async def set(self, path: str, value: Any) -> None:
         """Keep a value here."""

@@ -27,7 +27,7 @@ from faithguard import ConfigError
 from faithguard.replay import Key, Replay, Turn
 from faithguard_llama_index._values import arguments_in, copy_of, model_text, query_text
 
-__all__ = ["MemoryStandIn", "holds", "replaced", "replaying"]
+__all__ = ["MemoryStandIn", "TellingModel", "holds", "replaced", "replaying", "told"]
 
 Swap = Callable[[Any], Any]
 """Returns what takes the place of a part, or None to look inside it."""
@@ -334,7 +334,7 @@ class _Model(_StandIn):
         key, turns = self._turns(prompt, kwargs)
         if turns is None:
             return _last(self._replay.kept(key))
-        return self._keep(key, call(_told(prompt, turns), *args, **kwargs))
+        return self._keep(key, call(told(prompt, turns), *args, **kwargs))
 
     async def _aonce(
         self, call: Callable[..., Any], prompt: Any, kwargs: Any, args: Any = ()
@@ -342,7 +342,7 @@ class _Model(_StandIn):
         key, turns = self._turns(prompt, kwargs)
         if turns is None:
             return _last(self._replay.kept(key))
-        return self._keep(key, await call(_told(prompt, turns), *args, **kwargs))
+        return self._keep(key, await call(told(prompt, turns), *args, **kwargs))
 
     def _stream(
         self, call: Callable[..., Any], prompt: Any, kwargs: Any, args: Any = ()
@@ -352,7 +352,7 @@ class _Model(_StandIn):
             yield from self._replay.kept(key)
             return
         chunks: list[Any] = []
-        for chunk in call(_told(prompt, turns), *args, **kwargs):
+        for chunk in call(told(prompt, turns), *args, **kwargs):
             chunks.append(chunk)
             yield chunk
         self._keep_stream(key, chunks)
@@ -368,7 +368,7 @@ class _Model(_StandIn):
                     yield chunk
                 return
             chunks: list[Any] = []
-            async for chunk in await call(_told(prompt, turns), *args, **kwargs):
+            async for chunk in await call(told(prompt, turns), *args, **kwargs):
                 chunks.append(chunk)
                 yield chunk
             self._keep_stream(key, chunks)
@@ -391,7 +391,7 @@ def _written(output: Any) -> str:
     return model_text(output) or "\n".join(arguments_in(output))
 
 
-def _told(prompt: Any, turns: Sequence[Turn]) -> Any:
+def told(prompt: Any, turns: Sequence[Turn]) -> Any:
     """Return a prompt with what was written before and what is said of it at its end."""
     if not turns:
         return prompt
@@ -404,6 +404,25 @@ def _told(prompt: Any, turns: Sequence[Turn]) -> Any:
             ChatMessage(role=MessageRole.USER, content=feedback),
         ]
     return messages
+
+
+class TellingModel(_StandIn):
+    """A chat model that is told, at the end of each prompt, what is said of its earlier answers.
+
+    Args:
+        part: The model.
+        turns: Its answers, each with what is said of it.
+    """
+
+    def __init__(self, part: Any, turns: Sequence[Turn]) -> None:
+        super().__init__(part)
+        object.__setattr__(self, "_turns", turns)
+
+    async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> Any:
+        return await self._part.achat(told(messages, self._turns), **kwargs)
+
+    async def astream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> Any:
+        return await self._part.astream_chat(told(messages, self._turns), **kwargs)
 
 
 class MemoryStandIn(_StandIn):

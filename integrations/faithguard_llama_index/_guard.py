@@ -1,24 +1,30 @@
-"""The guard: an engine around an engine.
+"""The guard: an engine around an engine, or an agent like another one.
 
-In: a query engine or a chat engine, and settings. Out: an engine of the same kind.
+In: a query engine, a chat engine or an agent, and settings. Out: one of the same kind.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, overload
+from typing import Any, TypeVar, cast, overload
 
+from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent, ReActAgent
+from llama_index.core.agent.workflow.base_agent import BaseWorkflowAgent
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.chat_engine.types import BaseChatEngine
 
 from faithguard import ConfigError, Judge, Policy, Report, Scorer
 from faithguard.guard import MoreContext, OnFail, course_policy
+from faithguard.guard import Settings as TextSettings
 from faithguard.sinks import AnySink
+from faithguard_llama_index._agents import guarded_agent
 from faithguard_llama_index._chat import GuardedChatEngine
 from faithguard_llama_index._query import GuardedQueryEngine
 from faithguard_llama_index._settings import Settings
 
 __all__ = ["guard"]
+
+_Agent = TypeVar("_Agent", FunctionAgent, ReActAgent, AgentWorkflow)
 
 
 @overload
@@ -49,8 +55,22 @@ def guard(
     scorer: Scorer | None = None,
     judge: Judge | None = None,
 ) -> GuardedChatEngine: ...
+@overload
 def guard(
-    engine: BaseQueryEngine | BaseChatEngine,
+    engine: _Agent,
+    *,
+    domain: str | Policy | None = None,
+    on_fail: OnFail | None = None,
+    fallback: str | None = None,
+    max_attempts: int | None = None,
+    more_context: MoreContext | None = None,
+    on_report: Callable[[Report], object] | None = None,
+    sinks: Sequence[AnySink] | None = None,
+    scorer: Scorer | None = None,
+    judge: Judge | None = None,
+) -> _Agent: ...
+def guard(
+    engine: BaseQueryEngine | BaseChatEngine | FunctionAgent | ReActAgent | AgentWorkflow,
     *,
     domain: str | Policy | None = None,
     on_fail: OnFail | None = None,
@@ -61,20 +81,28 @@ def guard(
     sinks: Sequence[AnySink] | None = None,
     scorer: Scorer | None = None,
     judge: Judge | None = None,
-) -> GuardedQueryEngine | GuardedChatEngine:
-    """Return an engine that lets an answer through only once it is verified.
+) -> GuardedQueryEngine | GuardedChatEngine | FunctionAgent | ReActAgent | AgentWorkflow:
+    """Return an engine or an agent that lets an answer through only once it is verified.
 
         safe_engine = guard(index.as_query_engine(), domain="medical", fallback="Ask a nurse.")
+        safe_agent = guard(FunctionAgent(tools=tools, llm=llm), domain="support")
+
+    A guarded agent is one of the same kind. Evidence is what its tools brought in the run: the
+    source nodes of a query engine, the text of another tool, less what the model itself handed
+    to it. Calls of tools go on unverified; the answer reaches the stream of events, the memory
+    and the result once it has passed. The result carries the decision under `"faithguard"`.
 
     Args:
-        engine: A query engine or a chat engine.
+        engine: A query engine or a chat engine; a FunctionAgent, a ReActAgent or an AgentWorkflow
+            of these.
         domain: The domain, or a policy, whose thresholds decide.
         on_fail: "block": deliver the fallback, or raise; "regenerate": ask the model again with
             the claims that failed, then block; "repair": correct or leave out the sentences,
             items or rows that failed, verify again, else block; "flag": deliver, with the
             decision. The policy's, which is "block" unless it says otherwise, if not given.
-        fallback: What a blocked caller gets: a text in the place of the answer, or an engine of
-            the same kind that is asked instead; what it says is not verified. Not with "flag".
+        fallback: What a blocked caller gets: a text in the place of the answer, or, of an engine,
+            one of the same kind that is asked instead; what it says is not verified. Not with
+            "flag".
         max_attempts: Answers to have written at most, 2 by default; only with "regenerate".
         more_context: Called with the claims that failed before the models are asked again; what
             it returns (strings, nodes, Passages; a coroutine function for asynchronous calls) is
@@ -88,6 +116,21 @@ def guard(
         ConfigError: If a setting cannot be used, or the engine is one that a guard cannot
             protect; the message names what to use instead.
     """
+    given: Any = engine
+    if isinstance(given, BaseWorkflowAgent | AgentWorkflow):
+        agent: Any = given
+        told = TextSettings.of(
+            domain=domain,
+            on_fail=on_fail,
+            fallback=cast(Any, fallback),
+            max_attempts=max_attempts,
+            more_context=more_context,
+            on_report=on_report,
+            sinks=sinks,
+            scorer=scorer,
+            judge=judge,
+        )
+        return cast("FunctionAgent | ReActAgent | AgentWorkflow", guarded_agent(agent, told))
     settings = Settings.of(
         course_policy(domain, on_fail, repairs=True),
         fallback=fallback,
@@ -98,14 +141,13 @@ def guard(
         scorer=scorer,
         judge=judge,
     )
-    given: Any = engine
     if isinstance(given, BaseQueryEngine):
         return GuardedQueryEngine(given, settings)
     if isinstance(given, BaseChatEngine):
         return GuardedChatEngine(given, settings)
     raise ConfigError(
-        f"`engine` is of type {type(given).__name__}: pass a query engine or a chat engine "
-        f"({_remedy(given)})"
+        f"`engine` is of type {type(given).__name__}: pass a query engine or a chat engine, "
+        f"or an agent ({_remedy(given)})"
     )
 
 
@@ -117,4 +159,4 @@ def _remedy(given: Any) -> str:
         return "guard(RetrieverQueryEngine.from_args(retriever))"
     if hasattr(given, "ainvoke"):
         return "for LangChain: from faithguard_langchain import guard"
-    return "for an agent, guard the query engines that its tools ask"
+    return "FunctionAgent, ReActAgent, AgentWorkflow"

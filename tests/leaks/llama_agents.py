@@ -66,6 +66,11 @@ def since_question(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     return list(messages[places[-1] :]) if places else list(messages)
 
 
+def hands_on(message: ChatMessage) -> bool:
+    """Say whether a tool's message is that of the host's own tool, which finds nothing."""
+    return "is now handling the request" in (message.content or "")
+
+
 class CallingModel(FunctionCallingLLM):
     """A model that calls tools: its one tool for each question, and then its talk."""
 
@@ -105,7 +110,7 @@ class CallingModel(FunctionCallingLLM):
 
     def _say(self, messages: Sequence[ChatMessage]) -> ChatMessage:
         turn = since_question(messages)
-        if any(message.role == MessageRole.TOOL for message in turn):
+        if any(message.role == MessageRole.TOOL and not hands_on(message) for message in turn):
             return ChatMessage(self.talk.say(written(messages)), role=MessageRole.ASSISTANT)
         self.talk.prompts.append(written(messages))
         call = {

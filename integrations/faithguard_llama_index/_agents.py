@@ -1,0 +1,316 @@
+"""Agents and workflows of agents that let an answer through only once it is verified.
+
+In: an agent, and settings. Out: one of the same kind. Only what ends a run is verified; calls of
+tools go on. A step of the agent runs with a context that holds back what it writes, so that
+memory, scratchpad, store and stream get an answer once it has passed, or what stands in its
+place.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import cache
+from typing import Any, NamedTuple, TypeVar, cast
+
+from llama_index.core.agent.react.types import ResponseReasoningStep
+from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent, ReActAgent
+from llama_index.core.agent.workflow.workflow_events import AgentOutput
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse, MessageRole, TextBlock
+from llama_index.core.tools import ToolOutput
+
+from faithguard import ConfigError, Policy, Record, UnfaithfulAnswerError
+from faithguard.guard import Course, Settings, Step, amore_passages, asettled, note_of, withheld
+from faithguard_llama_index._again import TellingModel, told
+from faithguard_llama_index._tap import attach, capturing
+from faithguard_llama_index._turn import Handle, Held, ToolRun, Turn
+
+__all__ = ["guarded_agent", "is_agent"]
+
+T = TypeVar("T")
+
+_KEY = "faithguard"
+"""Where the store of a run holds the handle of its turn, and an output the note of its decision."""
+
+_HANDOFF = "handoff"
+"""LlamaIndex's own tool; its text says why a model hands on, and is no evidence."""
+
+_THOUGHT = "I can answer without using any more tools."
+"""What a reasoning agent is to have thought before an answer that its model did not write."""
+
+
+def is_agent(given: Any) -> bool:
+    """Say whether something is an agent, or a workflow of agents, that can be guarded."""
+    return isinstance(given, FunctionAgent | ReActAgent | AgentWorkflow)
+
+
+def guarded_agent(agent: Any, settings: Settings) -> Any:
+    """Return an agent of the same kind whose answers are verified.
+
+    Raises:
+        ConfigError: If it is guarded already, or makes something that is not held back.
+    """
+    if isinstance(agent, _GuardedRun):
+        raise ConfigError(f"the {type(agent).__name__} is guarded already")
+    if not is_agent(agent):
+        raise ConfigError(
+            f"a {type(agent).__name__} cannot be guarded: its answers are no text of a model's; "
+            "guard a FunctionAgent, a ReActAgent or an AgentWorkflow of these"
+        )
+    if agent.output_cls is not None or agent.structured_output_fn is not None:
+        raise ConfigError(
+            f"the {type(agent).__name__} makes structured output of its memory in a call that no "
+            "guard can hold: leave out `output_cls` and `structured_output_fn`, and make it of "
+            "the verified answer"
+        )
+    attach()
+    twin = copy.copy(agent)
+    kind = cast(Any, type(agent))
+    if isinstance(agent, AgentWorkflow):
+        agents = agent.agents.items()
+        twin.agents = {
+            name: inner if isinstance(inner, _GuardedRun) else guarded_agent(inner, settings)
+            for name, inner in agents
+        }
+        kind = _kind(kind, _GuardedRun)
+    else:
+        kind = _kind(kind, _GuardedAgent)
+    object.__setattr__(twin, "__class__", kind)
+    object.__setattr__(twin, "_faithguard", settings)
+    twin.runtime.track_workflow(twin)
+    return twin
+
+
+@cache
+def _kind(kind: Any, guarded: type) -> type:
+    """Return the guarded kind of a kind of agent."""
+    metaclass = cast("Callable[..., type]", type(kind))
+    return metaclass(f"Guarded{kind.__name__}", (guarded, kind), {"__module__": __name__})
+
+
+class _Settled(NamedTuple):
+    """How one step of an agent ended."""
+
+    output: Any
+    held: Held
+    record: Record | None = None
+    """None if the step has no answer."""
+    instead: str | None = None
+    """What stands in the place of its answer."""
+
+
+class _GuardedRun:
+    """What guarded agents and guarded workflows of agents share: they run tools, and stop early."""
+
+    _faithguard: Settings
+
+    @property
+    def policy(self) -> Policy:
+        """What decides: its domain, thresholds and `on_fail`."""
+        return self._faithguard.policy
+
+    def wait(self, timeout: float | None = 10.0) -> bool:
+        """Wait until all records are in the sinks; return whether it was in time (seconds)."""
+        return self._faithguard.outbox.queue.wait(timeout)
+
+    async def _init_context(self, ctx: Any, ev: Any) -> None:
+        """Begin a run, which what an earlier one found is no evidence for."""
+        await cast(Any, super())._init_context(ctx, ev)
+        await ctx.store.set(_KEY, None)
+
+    async def _call_tool(self, ctx: Any, tool: Any, tool_input: dict[str, Any]) -> Any:
+        """Run a tool; verify what a model wrote in it if that is the answer of the run."""
+        call = cast(Any, super())._call_tool
+        if tool.metadata.name == _HANDOFF:
+            return await call(ctx, tool, tool_input)
+        turn = await _turn_of(ctx)
+        run = ToolRun(turn, tool, tool_input)
+        with capturing(run.scope):
+            result = await call(ctx, tool, tool_input)
+        texts = run.texts(result) if tool.metadata.return_direct and not result.is_error else []
+        run.note(result)
+        if not texts:
+            return result
+        settings = self._faithguard
+        course = settings.course(may_ask=False)
+        mendable = result.content if texts == [result.content] else ""
+        exchange = turn.exchange("\n\n".join(texts))
+        step = await asettled(course, settings.scorer, exchange, answer=mendable)
+        _, text = await self._closed(ctx, turn, course, step)
+        if text is None:
+            return result
+        return ToolOutput(
+            blocks=[TextBlock(text=text)],
+            tool_name=result.tool_name,
+            raw_input=result.raw_input,
+            raw_output=None,
+        )
+
+    async def _get_llm_response(self, ctx: Any, llm_input: Any, *args: Any, **kwargs: Any) -> Any:
+        """Have the model answer at the last, where the host stops a run early."""
+        ask = cast(Any, super())._get_llm_response
+        settled = await self._settled(
+            ctx,
+            lambda held, turns: ask(held, told(llm_input, turns), *args, **kwargs),
+            lambda response: response.message.content or "",
+        )
+        response = settled.output
+        if settled.instead is not None:
+            settled.held.instead(settled.instead, "")
+            message = ChatMessage(role=MessageRole.ASSISTANT, content=settled.instead)
+            response = ChatResponse(message=message)
+        await settled.held.release()
+        return response
+
+    async def _generate_early_stopping_response(self, ctx: Any, *args: Any, **kwargs: Any) -> Any:
+        stop = await cast(Any, super())._generate_early_stopping_response(ctx, *args, **kwargs)
+        _mark(stop.result, (await _turn_of(ctx)).note)
+        return stop
+
+    async def _settled(
+        self,
+        ctx: Any,
+        ask: Callable[[Held, Sequence[tuple[str, str]]], Awaitable[Any]],
+        read: Callable[[Any], str | None],
+    ) -> _Settled:
+        """Ask the model until its answer passes, or no other attempt is left.
+
+        Args:
+            ctx: Of the run.
+            ask: Asks, with what was written before and what is said of that.
+            read: Returns the answer in an output; None if there is none.
+
+        Raises:
+            UnfaithfulAnswerError: If the answer is held back and there is no fallback.
+        """
+        settings, turn = self._faithguard, await _turn_of(ctx)
+        turns: list[tuple[str, str]] = []
+        while True:
+            held = Held(ctx, again=bool(turns))
+            output = fault = None
+            try:
+                output = await ask(held, turns)
+            except BaseException as error:
+                turn.trace.wrote(held.streamed)
+                if (fault := withheld(error, turn.trace)) is None:
+                    raise
+            if output is None:  # raised here, where nothing of the error hangs on to it
+                raise fault or AssertionError
+            said = turn.wrote(output)
+            if unread := getattr(output, "retry_messages", None):
+                # the host would show it, and send the question twice
+                turns.append((said, turn.unread(unread[-1].content or "")))
+                continue
+            if (text := read(output)) is None:
+                return _Settled(output, held)
+            course = turn.course(settings)
+            step = await asettled(course, settings.scorer, turn.exchange(text), answer=text)
+            if step.feedback is None:
+                record, instead = await self._closed(ctx, turn, course, step)
+                return _Settled(output, held, record, instead)
+            more = await amore_passages(settings.more_context, course.report.unsupported)
+            turns.append((said, turn.again(step.feedback, more)))
+
+    async def _closed(
+        self, ctx: Any, turn: Turn, course: Course, step: Step
+    ) -> tuple[Record, str | None]:
+        """Return the record of an answer, and what stands in its place, if anything does.
+
+        Raises:
+            UnfaithfulAnswerError: If the answer is held back and there is no fallback.
+        """
+        record = turn.close(course)
+        turn.note = note_of(record)
+        self._faithguard.outbox.tell(record)
+        if step.action != "block":
+            return record, step.answer
+        if self._faithguard.fallback is None:
+            # what the host keeps of a run that fails would go into the next one
+            for path in _kept_by(getattr(self, "agents", {"": self}).values()):
+                await ctx.store.set(path, [])
+            raise UnfaithfulAnswerError(record.decision, record.report, record)
+        return record, self._faithguard.fallback
+
+
+class _GuardedAgent(_GuardedRun):
+    """A guarded agent, alone or in a workflow."""
+
+    async def take_step(self, ctx: Any, llm_input: Any, tools: Any, memory: Any) -> Any:
+        """Take a step; if it is the last one, have its answer verified."""
+
+        def ask(held: Held, turns: Sequence[tuple[str, str]]) -> Awaitable[Any]:
+            agent = _telling(self, turns) if turns else self
+            step: Any = super(_GuardedAgent, agent)
+            return cast("Awaitable[Any]", step.take_step(held, llm_input, tools, memory))
+
+        settled = await self._settled(ctx, ask, lambda output: _answer_in(self, output))
+        output, held = settled.output, settled.held
+        if settled.instead is not None:
+            output = await _instead(self, ctx, held, output.current_agent_name, settled.instead)
+        await held.release()
+        if settled.record is not None:
+            _mark(output, note_of(settled.record))
+        return output
+
+    async def finalize(self, ctx: Any, output: Any, memory: Any) -> Any:
+        """End a run; note the decision where the answer is a tool's."""
+        output = await cast(Any, super()).finalize(ctx, output, memory)
+        _mark(output, (await _turn_of(ctx)).note)
+        return output
+
+
+def _mark(output: Any, note: dict[str, Any] | None) -> None:
+    """Note a decision in an output."""
+    if note is not None:
+        output[_KEY] = dict(note)
+
+
+async def _turn_of(ctx: Any) -> Turn:
+    """Return the turn that a run is in, or a new one."""
+    found = await ctx.store.get(_KEY, default=None)
+    if isinstance(found, Handle):
+        return found.turn
+    turn = Turn(await ctx.store.get("user_msg_str", default=""))
+    await ctx.store.set(_KEY, Handle.of(turn))
+    return turn
+
+
+def _kept_by(agents: Iterable[Any]) -> set[str]:
+    """Return where agents keep in the store what they have done so far in a run."""
+    return {"current_tool_calls", *(_pad_of(agent) for agent in agents)}
+
+
+def _pad_of(agent: Any) -> str:
+    key: str = agent.reasoning_key if isinstance(agent, ReActAgent) else agent.scratchpad_key
+    return key
+
+
+def _telling(agent: T, turns: Sequence[tuple[str, str]]) -> T:
+    """Return an agent whose model is told what was written before, and what is said of that."""
+    twin = copy.copy(agent)
+    twin.__dict__["llm"] = TellingModel(cast(Any, agent).llm, turns)
+    return twin
+
+
+def _answer_in(agent: Any, output: AgentOutput) -> str | None:
+    """Return the answer in the output of a step, as the agent will deliver it."""
+    if output.tool_calls:
+        return None
+    texts = [block.text for block in output.response.blocks if isinstance(block, TextBlock)]
+    if isinstance(agent, ReActAgent) and texts and "Answer:" in texts[0]:
+        texts[0] = texts[0].partition("Answer:")[2].strip()
+    return "\n".join(texts)
+
+
+async def _instead(agent: Any, ctx: Any, held: Held, name: str, text: str) -> AgentOutput:
+    """Let a text be what the agent said, to its store and to the stream; return the output."""
+    said: Any
+    if isinstance(agent, ReActAgent):
+        said = ResponseReasoningStep(thought=_THOUGHT, response=text)
+        message = ChatMessage(role=MessageRole.ASSISTANT, content=said.get_content())
+    else:
+        said = message = ChatMessage(role=MessageRole.ASSISTANT, content=text)
+    path = _pad_of(agent)
+    await held.store.set(path, [*await ctx.store.get(path, default=[]), said])
+    held.instead(message.content or "", name)
+    return AgentOutput(response=message, current_agent_name=name)

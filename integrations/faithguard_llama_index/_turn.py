@@ -1,0 +1,233 @@
+"""One run of a guarded agent of LlamaIndex, without calls of its own.
+
+In: what tools returned, and what the agent's models wrote. Out: what to verify, and the record
+of how an answer was decided on. `Held` stands in for the context of a run: what a step of the
+agent writes to the stream and the store waits there until its answer is verified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from llama_index.core.agent.workflow.workflow_events import AgentInput, AgentStream
+
+from faithguard import CaptureError, Exchange, Passage, Record
+from faithguard.capture import Message, Trace, new_id
+from faithguard.guard import Course, Settings, with_passages
+from faithguard_llama_index._tap import Scope
+from faithguard_llama_index._values import (
+    finish_reason_of,
+    passages_of,
+    snapshots,
+    strings_in,
+)
+
+__all__ = ["Handle", "Held", "ToolRun", "Turn"]
+
+_MOST_UNREAD = 10
+"""Answers in one step of an agent that cannot be read as thought, action or answer."""
+
+
+class Turn:
+    """What is known of one run: its evidence and the attempts at its answer.
+
+    Args:
+        question: The user's.
+    """
+
+    def __init__(self, question: str) -> None:
+        self.trace = Trace(inputs=question)
+        self.note: dict[str, Any] | None = None
+        """Of the last decision."""
+        self._course: Course | None = None
+        self._unread = 0
+
+    def wrote(self, output: Any) -> str:
+        """Take what the agent's model wrote, and return it; beside calls of tools it is no answer.
+
+        A reasoning agent's text repeats what it hands to the tool, often the user's own words.
+        """
+        said = getattr(output, "response", None) or output.message
+        calls = getattr(output, "tool_calls", None) or ()
+        if not calls:
+            self.trace.wrote(said.content or "", finish_reason_of(output))
+        self.trace.passed(text for call in calls for text in strings_in(call.tool_kwargs))
+        return said.content or ""
+
+    def exchange(self, text: str) -> Exchange:
+        """Return what to verify of an answer."""
+        return self.trace.exchange(text)
+
+    def course(self, settings: Settings) -> Course:
+        """Return the course of the answer; attempts are counted over the whole run."""
+        if self._course is None:
+            self._course = settings.course()
+        return self._course
+
+    def again(self, feedback: str, passages: tuple[Passage, ...]) -> str:
+        """Return what to tell the model that is asked again.
+
+        Args:
+            feedback: What failed.
+            passages: What was found since for the claims that failed.
+        """
+        self.trace.added(feedback)
+        self.trace.found_since(passages)
+        return with_passages(feedback, passages)
+
+    def unread(self, told: str) -> str:
+        """Return what the host tells a model whose answer it cannot read.
+
+        Raises:
+            CaptureError: If that happens over and over.
+        """
+        self._unread += 1
+        if self._unread > _MOST_UNREAD:
+            raise CaptureError(
+                f"the agent could not read what its model wrote, {_MOST_UNREAD} times"
+            )
+        self.trace.added(told)
+        return told
+
+    def close(self, course: Course) -> Record:
+        """Return the record of the attempts; a further answer in this run is another one."""
+        self._course = None
+        return course.record()
+
+
+class Handle(str):
+    """The name of a turn, as the store of a run holds it; the turn itself stays in the process.
+
+    A plain string to whoever stores or prints the state.
+    """
+
+    turn: Turn
+
+    @classmethod
+    def of(cls, turn: Turn) -> Handle:
+        """Return a new handle of a turn."""
+        handle = cls(new_id())
+        handle.turn = turn
+        return handle
+
+    def __deepcopy__(self, memo: object) -> Handle:
+        # the store copies what it holds when a tool edits the state
+        return self
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        """Be a string without a turn wherever it is taken."""
+        return str, (str(self),)
+
+
+class ToolRun:
+    """One call of a tool: what of its result is evidence, and what a model wrote.
+
+    Attributes:
+        scope: To be open while the tool runs.
+    """
+
+    def __init__(self, turn: Turn, tool: Any, given: Mapping[str, Any]) -> None:
+        self.scope = Scope(Trace())
+        self._turn = turn
+        self._name = str(tool.metadata.name)
+        self._asked = list(strings_in(given))
+
+    def note(self, result: Any) -> None:
+        """Take the result: of a tool in which a model wrote, only what was retrieved for it."""
+        self.scope.closed = True
+        run = new_id()
+        self._turn.trace.asked(run, self._asked)
+        self._turn.trace.passed(self._asked)
+        self._turn.trace.retrieved(run, self._passages(result))
+
+    def texts(self, result: Any) -> list[str]:
+        """Return what a model wrote of a result that is the answer of the run."""
+        text = result.content or ""
+        if self.scope.trace.told or _nodes_of(result):
+            return [text] if text.strip() else []
+        # no evidence of itself: what the agent's model handed over and the tool gives back
+        return self._turn.trace.writing().parts(text)
+
+    def _passages(self, result: Any) -> list[Passage]:
+        trace, text = self.scope.trace, result.content or ""
+        nodes = _nodes_of(result)
+        if not trace.told and not nodes:
+            return [Passage(text=text, source=self._name, origin="tool")]
+        if not trace.fetched:
+            # fetched without a retriever's events, but handed out
+            trace.handed_out(passages_of(snapshots(nodes)))
+        if trace.told:
+            # what the tool says is what the agent's model sees
+            trace.prompted([Message("tool", text)])
+        return [p for p in trace.exchange(text).passages if p.seen and p.origin != "prompt"]
+
+
+def _nodes_of(result: Any) -> Sequence[Any]:
+    """Return the nodes that a query engine answered from."""
+    return getattr(result.raw_output, "source_nodes", None) or ()
+
+
+class Held:
+    """The context of a run as a step of its agent sees it: what it writes waits for `release`.
+
+    Args:
+        ctx: The run's own.
+        again: Whether this is not the first attempt of the step.
+    """
+
+    def __init__(self, ctx: Any, *, again: bool) -> None:
+        self._ctx = ctx
+        self._again = again
+        self.store = _Store(ctx.store)
+        self.events: list[Any] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._ctx, name)
+
+    def write_event_to_stream(self, event: Any) -> None:
+        """Hold an event; what a model is asked with is shown at once, and once."""
+        if not isinstance(event, AgentInput):
+            self.events.append(event)
+        elif not self._again:
+            self._ctx.write_event_to_stream(event)
+
+    @property
+    def streamed(self) -> str:
+        """What the model has streamed so far."""
+        pieces = [event.response for event in self.events if isinstance(event, AgentStream)]
+        return pieces[-1] if pieces else ""
+
+    def instead(self, text: str, agent: str) -> None:
+        """Let a text be all that was streamed, if anything was."""
+        if any(isinstance(event, AgentStream) for event in self.events):
+            self.events = [AgentStream(delta=text, response=text, current_agent_name=agent)]
+
+    async def release(self) -> None:
+        """Write what was held."""
+        for path, value in self.store.changed.items():
+            await self._ctx.store.set(path, value)
+        for event in self.events:
+            self._ctx.write_event_to_stream(event)
+
+
+class _Store:
+    """A store that keeps what is set apart from the real one."""
+
+    def __init__(self, store: Any) -> None:
+        self._store = store
+        self.changed: dict[str, Any] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def get(self, path: str, *default: Any, **named: Any) -> Any:
+        """Return what was set here, else what the real store holds; of a list a copy."""
+        if path in self.changed:
+            return self.changed[path]
+        value: Any = await self._store.get(path, *default, **named)
+        return list(cast("list[Any]", value)) if isinstance(value, list) else value
+
+    async def set(self, path: str, value: Any) -> None:
+        """Keep a value here."""
+        self.changed[path] = value

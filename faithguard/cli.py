@@ -10,7 +10,7 @@ import io
 import json
 import os
 import sys
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import wraps
@@ -423,7 +423,7 @@ def gate(
         confidence=confidence,
     )
     if markdown is not None:
-        _write(markdown, [comparison_markdown(found)])
+        _write(markdown, [comparison_markdown(found)], read=(baseline, current))
     _print(to_json(found) + "\n" if as_json else _page(comparison_page(found)))
     return {"held": 0, "worse": _NOT_PASSED, "unknown": _FAILED}[found.verdict]
 
@@ -489,20 +489,39 @@ def report(
     if out == "-":
         _print("".join(parts))
     else:
-        _write(out, parts)
+        _write(out, parts, read=(records,) if records else ())
         _note(f"written to {out!r}")
     return 0
 
 
-def _write(file: str, parts: Iterable[str]) -> None:
-    """Write a file of recorded texts, which are for its owner."""
+def _write(file: str, parts: Iterable[str], *, read: Sequence[str]) -> None:
+    """Write a file of recorded texts, which are for its owner; a file that fails is as it was.
+
+    Args:
+        file: To be written.
+        parts: Its text.
+        read: The files that this is made of.
+    """
+    if any(os.path.exists(file) and os.path.samefile(file, one) for one in read):
+        raise ConfigError(f"{file!r} is what is read: name another file to write to")
 
     def private(path: str, flags: int) -> int:
         return os.open(path, flags, 0o600)
 
     try:
-        with open(file, "w", encoding="utf-8", errors="replace", opener=private) as stream:
-            stream.writelines(parts)
+        target = os.path.realpath(file)
+        # a pipe or a device is written to as it is
+        whole = not os.path.exists(target) or os.path.isfile(target)
+        place = f"{target}.{os.getpid()}.part" if whole else target
+        try:
+            with open(place, "w", encoding="utf-8", errors="replace", opener=private) as stream:
+                stream.writelines(parts)
+            if whole:
+                os.replace(place, target)
+        except BaseException:
+            if whole and os.path.exists(place):
+                os.unlink(place)
+            raise
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ConfigError(f"{file!r} cannot be written ({reason}); name another file") from error
@@ -533,7 +552,7 @@ def export_command(
             for line in exported(opened):
                 _print(line)
         else:
-            _write(out, exported(opened))
+            _write(out, exported(opened), read=(str(opened.path),))
     return 0
 
 

@@ -46,8 +46,7 @@ class Scorer:
             claim, pass `verifiers=[judge]`.
         band: The open interval in [0, 1] of a claim's probability in which it is still open for
             the next verifier; a verdict outside it settles the claim. The default has
-            the best mean accuracy over judges of three strengths in `tests/bench/cascade.py`; for
-            a judge as strong as the best of them, (0.05, 0.95) gains a point.
+            the best mean accuracy over judges of three strengths in `tests/bench/cascade.py`.
         cache: Where verdicts are shared; one of its own by default, None for none.
         clock: Seconds, monotonic.
 

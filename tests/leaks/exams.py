@@ -34,7 +34,6 @@ PENDING: Mapping[str, Sequence[str]] = {
     "openai": (STREAMS,),
     "functions": (STREAMS,),
     # one text of many lines: no guard can hold back what the verifiers let pass
-    "llama-index-agents": ("repair, price",),
     "langchain-agents-streams": (STREAMS,),
     "langchain-repairs-and-streams": (STREAMS,),
     "llama-index-repairs-and-streams": (STREAMS,),

@@ -22,6 +22,7 @@ from faithguard.cli import app
 from faithguard.policy import decide
 from faithguard.sinks import JsonlSink
 from faithguard.store import Store
+from faithguard.testing import example_record
 from faithguard.types import Attempt, Repair
 from tests.store.scene import NOON, RIGHT, WRONG, record
 
@@ -421,3 +422,47 @@ def test_a_record_without_texts_is_shown_for_what_it_is(tmp_path: Path) -> None:
         assert "ferry.md" in text
         assert "does not stand there" not in text
         assert RIGHT not in text
+
+
+# files are not lost ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("report", "{from}", "-o", "{from}"),
+        ("store", "export", "--store", "{from}", "-o", "{link}"),
+        ("gate", "{from}", "{other}", "--markdown", "{from}"),
+    ],
+    ids=lambda args: args[0],
+)
+def test_what_is_read_is_not_written_over(args: tuple[str, ...], tmp_path: Path) -> None:
+    """Nor by another name; the command says so."""
+    form = "lines" if args[0] == "gate" else "store"
+    source, other, link = tmp_path / f"a.{form}", tmp_path / f"b.{form}", tmp_path / "link"
+    for path in (source, other):
+        sink = SqliteSink(path) if form == "store" else JsonlSink(path)
+        for number in range(8):
+            record = example_record()
+            named = replace(record.exchange, id=f"r{number}", question=f"Question {number}?")
+            sink.write(replace(record, exchange=named))
+    link.symlink_to(source)
+    names = {"from": str(source), "other": str(other), "link": str(link)}
+    done = CliRunner().invoke(app, [part.format(**names) for part in args])
+
+    assert done.exit_code == 2
+    assert "is what is read" in done.stderr
+    assert source.stat().st_size > 1_000
+    if form == "store":
+        assert CliRunner().invoke(app, ["show", "r3", "--store", str(source)]).exit_code == 0
+
+
+def test_a_report_that_fails_leaves_the_one_before(tmp_path: Path) -> None:
+    """What it would have been made of is not there."""
+    page = tmp_path / "page.html"
+    page.write_text("before", "utf-8")
+    done = CliRunner().invoke(app, ["report", str(tmp_path / "absent.db"), "-o", str(page)])
+
+    assert done.exit_code == 2
+    assert page.read_text("utf-8") == "before"
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]

@@ -335,6 +335,10 @@ def _checked(limit: int) -> int:
     return limit
 
 
+_NUMBERS = 2**63
+"""What SQLite can count to."""
+
+
 def _seconds(moment: datetime | None) -> float:
     return time.time() if moment is None else moment.timestamp()
 
@@ -349,6 +353,8 @@ def _parsed(cursor: str) -> tuple[float, int]:
 
 def _number(db: sqlite3.Connection, id: str | int) -> int | None:
     column = "number" if isinstance(id, int) else "id"
+    if isinstance(id, int) and not 0 <= id < _NUMBERS:
+        return None
     found = db.execute(
         f"SELECT max(number) FROM records WHERE {column} = ?",
         (id,),

@@ -15,9 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from faithguard import ConfigError, FaithguardError, Policy, Record, check
+from faithguard import ConfigError, FaithguardError, Policy, Record, SqliteSink, check
 from faithguard.policy import decide
 from faithguard.store import Filter, Store, store_path
+from faithguard.testing import example_record
 from tests.store.scene import NOON, RIGHT, WRONG, padded, record
 
 NASTY = (
@@ -594,3 +595,11 @@ def test_a_value_that_cannot_be_used_is_told(store: Store, ask: object) -> None:
     assert callable(ask)
     with pytest.raises(ConfigError, match=r"`limit` is|is no cursor: take it from a row"):
         ask(store)
+
+
+def test_a_number_that_no_record_can_have(tmp_path: Path) -> None:
+    """However large, it is a record that is not there."""
+    SqliteSink(tmp_path / "a.db").write(example_record())
+    with Store(tmp_path / "a.db") as store:
+        assert store.get(10**30) is None
+        assert store.get(-1) is None

@@ -246,12 +246,14 @@ def test_a_full_disk_stops_nothing(tmp_path: Path) -> None:
 
 
 READ_ONLY = """
-import logging, os, sys
+import logging, os, sys, tempfile
 from faithguard import SqliteSink
 from faithguard.watch import Outbox
 from tests.store.scene import record
 logging.basicConfig(stream=sys.stdout, format="%(message)s")
 one = record()
+with tempfile.TemporaryDirectory() as elsewhere:
+    SqliteSink(os.path.join(elsewhere, "a.db")).write(one)  # nothing is left to be imported
 if os.getuid() == 0:
     os.setuid(65534)  # no file is closed to root
 outbox = Outbox([SqliteSink(sys.argv[1])])

@@ -15,6 +15,7 @@ from asyncio import CancelledError
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from inspect import isawaitable, iscoroutine
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Self, TypeAlias, TypeVar, cast
 
 from faithguard._offload import offload
@@ -44,6 +45,7 @@ __all__ = [
     "asettled",
     "attempts",
     "check",
+    "checked_fallback",
     "checked_more",
     "course_policy",
     "drive",
@@ -68,6 +70,8 @@ _MOST_NAMED = 20
 
 _MOST_QUOTES, _LONGEST_QUOTE = 2, 500
 """Of what the context says instead of one claim: how many, and in characters."""
+
+_NONE: Mapping[str, type] = MappingProxyType({})
 
 T = TypeVar("T")
 
@@ -169,12 +173,35 @@ def attempts(given: object, policy: Policy) -> int:
     return given
 
 
+def checked_fallback(given: object, policy: Policy, others: Mapping[str, type] = _NONE) -> None:
+    """Check what a blocked caller is to get in the place of the answer.
+
+    Args:
+        given: The fallback, or None.
+        policy: Of the guard.
+        others: What the guard can deliver beside a text, by how a message calls it.
+
+    Raises:
+        ConfigError: If it is something else, or would never be used.
+    """
+    if given is None:
+        return
+    if not isinstance(given, (str, *others.values())):
+        wanted = " or ".join(["a str", *others])
+        raise ConfigError(f"`fallback` is of type {type(given).__name__}: pass {wanted}")
+    if policy.on_fail == "flag":
+        raise ConfigError(
+            "`fallback` would never be used: on_fail='flag' delivers every answer; leave it out, "
+            "or use on_fail='block'"
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What a guard was told, checked."""
 
     policy: Policy
-    fallback: str | None
+    fallback: Any
     """What a blocked caller gets in the place of the answer."""
     max_attempts: int
     more_context: MoreContext | None
@@ -187,27 +214,22 @@ class Settings:
         *,
         domain: str | Policy | None,
         on_fail: OnFail | None,
-        fallback: str | None,
+        fallback: object,
         max_attempts: int | None,
         more_context: MoreContext | None,
         on_report: Callable[[Report], object] | None,
         sinks: Sequence[AnySink] | None,
         scorer: Scorer | None,
         judge: Judge | None,
+        fallbacks: Mapping[str, type] = _NONE,
     ) -> Self:
-        """Check what a guard was told.
+        """Check what a guard was told; `fallbacks` is what it can deliver as one beside a text.
 
         Raises:
             ConfigError: If a setting cannot be used.
         """
         policy = course_policy(domain, on_fail, repairs=True)
-        if fallback is not None and not isinstance(cast(object, fallback), str):
-            raise ConfigError(f"`fallback` is of type {type(fallback).__name__}: pass a str")
-        if fallback is not None and policy.on_fail == "flag":
-            raise ConfigError(
-                "`fallback` would never be used: on_fail='flag' delivers every answer; leave it "
-                "out, or use on_fail='block'"
-            )
+        checked_fallback(fallback, policy, fallbacks)
         checked_more(more_context, policy)
         return cls(
             policy=policy,

@@ -53,6 +53,7 @@ from faithguard.guard import (
     amore_passages,
     asettled,
     attempts,
+    checked_fallback,
     checked_more,
     course_policy,
     more_passages,
@@ -62,7 +63,7 @@ from faithguard.guard import (
 from faithguard.scorer import chosen_scorer
 from faithguard.sinks import AnySink
 from faithguard.watch import Outbox
-from faithguard_langchain._call import check_fallback, is_marked, marked
+from faithguard_langchain._call import is_marked, marked
 from faithguard_langchain._isolation import Caught, GuardCapture, detached, heard, silenced
 from faithguard_langchain._refuse import refuse_handlers
 from faithguard_langchain._tools import ToolRun, messages_of
@@ -151,7 +152,7 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
         super().__init__()
         self.policy = course_policy(domain, on_fail, repairs=True)
         self.max_attempts = attempts(max_attempts, self.policy)
-        check_fallback(fallback, self.policy)
+        checked_fallback(fallback, self.policy, {"a Runnable": Runnable})
         checked_more(more_context, self.policy)
         self._more_context = more_context
         self.fallback = fallback

@@ -18,7 +18,6 @@ from pydantic import BaseModel
 
 from faithguard import (
     CaptureError,
-    ConfigError,
     Exchange,
     Passage,
     Policy,
@@ -41,7 +40,7 @@ from faithguard_langchain._isolation import GuardCapture, detached
 from faithguard_langchain._outputs import Output
 from faithguard_langchain._values import CONTEXT_KEYS, context_of, plain_input
 
-__all__ = ["Call", "Keys", "check_fallback", "is_marked", "marked"]
+__all__ = ["Call", "Keys", "is_marked", "marked"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -70,23 +69,6 @@ class _Settings(Protocol):
     @property
     def reporting(self) -> bool: ...
     def tell(self, record: Record, run: str | None = None) -> None: ...
-
-
-def check_fallback(given: object, policy: Policy) -> None:
-    """Raise if a fallback is none, or would never be used.
-
-    Raises:
-        ConfigError: It names the remedy.
-    """
-    if given is None:
-        return
-    if not isinstance(given, str | Runnable):
-        raise ConfigError(f"`fallback` is of type {type(given).__name__}: pass a str or a Runnable")
-    if policy.on_fail == "flag":
-        raise ConfigError(
-            "`fallback` would never be used: on_fail='flag' delivers every answer; leave it out, "
-            "or use on_fail='block'"
-        )
 
 
 class Call:

@@ -36,6 +36,7 @@ from faithguard.guard import (
     amore_passages,
     asettled,
     attempts,
+    checked_fallback,
     checked_more,
     course_policy,
     more_passages,
@@ -45,7 +46,7 @@ from faithguard.scorer import chosen_scorer
 from faithguard.sinks import AnySink
 from faithguard.watch import Outbox
 from faithguard_langchain._again import has_model, remembering
-from faithguard_langchain._call import Call, Keys, check_fallback
+from faithguard_langchain._call import Call, Keys
 from faithguard_langchain._refuse import refuse
 
 __all__ = ["Guarded", "Reported", "guard"]
@@ -158,7 +159,7 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
                 "one by RunnableLambda(function)"
             )
         most = attempts(max_attempts, policy)
-        check_fallback(fallback, policy)
+        checked_fallback(fallback, policy, {"a Runnable": Runnable})
         checked_more(more_context, policy)
         refuse(chain)
         again = policy.on_fail == "regenerate"

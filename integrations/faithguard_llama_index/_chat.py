@@ -42,13 +42,6 @@ class GuardedChatEngine(BaseChatEngine):
     """
 
     def __init__(self, engine: BaseChatEngine, settings: Settings) -> None:
-        if settings.fallback is not None and not isinstance(
-            settings.fallback, str | BaseChatEngine
-        ):
-            raise ConfigError(
-                f"`fallback` is of type {type(settings.fallback).__name__}: pass a str or a "
-                "chat engine"
-            )
         if not holds(engine, BaseMemory):
             raise ConfigError(
                 f"{type(engine).__name__} has no BaseMemory among its attributes, so an answer "

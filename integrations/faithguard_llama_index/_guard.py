@@ -14,7 +14,7 @@ from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.chat_engine.types import BaseChatEngine
 
 from faithguard import ConfigError, Judge, Policy, Report, Scorer
-from faithguard.guard import MoreContext, OnFail, course_policy
+from faithguard.guard import MoreContext, OnFail
 from faithguard.guard import Settings as TextSettings
 from faithguard.sinks import AnySink
 from faithguard_llama_index._agents import guarded_agent
@@ -117,34 +117,28 @@ def guard(
             protect; the message names what to use instead.
     """
     given: Any = engine
+    told: dict[str, Any] = {
+        "domain": domain,
+        "on_fail": on_fail,
+        "fallback": fallback,
+        "max_attempts": max_attempts,
+        "more_context": more_context,
+        "on_report": on_report,
+        "sinks": sinks,
+        "scorer": scorer,
+        "judge": judge,
+    }
     if isinstance(given, BaseWorkflowAgent | AgentWorkflow):
-        agent: Any = given
-        told = TextSettings.of(
-            domain=domain,
-            on_fail=on_fail,
-            fallback=cast(Any, fallback),
-            max_attempts=max_attempts,
-            more_context=more_context,
-            on_report=on_report,
-            sinks=sinks,
-            scorer=scorer,
-            judge=judge,
-        )
-        return cast("FunctionAgent | ReActAgent | AgentWorkflow", guarded_agent(agent, told))
-    settings = Settings.of(
-        course_policy(domain, on_fail, repairs=True),
-        fallback=fallback,
-        max_attempts=max_attempts,
-        more_context=more_context,
-        on_report=on_report,
-        sinks=sinks,
-        scorer=scorer,
-        judge=judge,
-    )
+        agent = guarded_agent(cast(Any, given), TextSettings.of(**told))
+        return cast("FunctionAgent | ReActAgent | AgentWorkflow", agent)
     if isinstance(given, BaseQueryEngine):
-        return GuardedQueryEngine(given, settings)
+        return GuardedQueryEngine(
+            given, Settings.of(**told, fallbacks={"a query engine": BaseQueryEngine})
+        )
     if isinstance(given, BaseChatEngine):
-        return GuardedChatEngine(given, settings)
+        return GuardedChatEngine(
+            given, Settings.of(**told, fallbacks={"a chat engine": BaseChatEngine})
+        )
     raise ConfigError(
         f"`engine` is of type {type(given).__name__}: pass a query engine or a chat engine, "
         f"or an agent ({_remedy(given)})"

@@ -13,7 +13,7 @@ from llama_index.core.base.response.schema import RESPONSE_TYPE
 from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
 from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType
 
-from faithguard import ConfigError, Policy
+from faithguard import Policy
 from faithguard_llama_index._drive import arun, receipt, retrieved, run
 from faithguard_llama_index._settings import Call, Reported, Settings
 
@@ -39,13 +39,6 @@ class GuardedQueryEngine(BaseQueryEngine):
 
     def __init__(self, engine: BaseQueryEngine, settings: Settings) -> None:
         super().__init__(callback_manager=getattr(engine, "callback_manager", None))
-        if settings.fallback is not None and not isinstance(
-            settings.fallback, str | BaseQueryEngine
-        ):
-            raise ConfigError(
-                f"`fallback` is of type {type(settings.fallback).__name__}: pass a str or a "
-                "query engine"
-            )
         settings.check(engine)
         self.engine = engine
         self._settings = settings

@@ -6,7 +6,7 @@ ask, what to verify, what to do next, and what the caller gets. `_drive` makes t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,30 +20,21 @@ from faithguard import (
     CaptureError,
     ConfigError,
     Exchange,
-    Judge,
     Passage,
-    Policy,
-    Report,
-    Scorer,
     UnfaithfulAnswerError,
 )
 from faithguard.capture import Trace
 from faithguard.guard import (
     Course,
-    MoreContext,
     Reported,
     Step,
-    attempts,
-    checked_more,
     note_of,
     with_passages,
     withheld,
     wrong_in,
 )
+from faithguard.guard import Settings as GuardSettings
 from faithguard.replay import Replay
-from faithguard.scorer import chosen_scorer
-from faithguard.sinks import AnySink
-from faithguard.watch import Outbox
 from faithguard_llama_index._again import MemoryStandIn, holds, replaced, replaying
 from faithguard_llama_index._outputs import Drained, delivered, texts_of, what_stays, with_answer
 from faithguard_llama_index._tap import Scope
@@ -53,48 +44,8 @@ __all__ = ["Call", "Reported", "Settings"]
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """What a guard was told; made by `guard`."""
-
-    policy: Policy
-    fallback: Any
-    max_attempts: int
-    more_context: MoreContext | None
-    outbox: Outbox
-    scorer: Scorer
-
-    @classmethod
-    def of(
-        cls,
-        policy: Policy,
-        *,
-        fallback: Any,
-        max_attempts: int | None,
-        more_context: MoreContext | None,
-        on_report: Callable[[Report], object] | None,
-        sinks: Sequence[AnySink] | None,
-        scorer: Scorer | None,
-        judge: Judge | None,
-    ) -> Settings:
-        """Check settings.
-
-        Raises:
-            ConfigError: If one cannot be used.
-        """
-        if fallback is not None and policy.on_fail == "flag":
-            raise ConfigError(
-                "`fallback` would never be used: on_fail='flag' delivers every answer; leave it "
-                "out, or use on_fail='block'"
-            )
-        checked_more(more_context, policy)
-        return cls(
-            policy=policy,
-            fallback=fallback,
-            max_attempts=attempts(max_attempts, policy),
-            more_context=more_context,
-            outbox=Outbox(sinks, on_report=on_report),
-            scorer=chosen_scorer(scorer, judge),
-        )
+class Settings(GuardSettings):
+    """What a guard of an engine was told; made by `guard`."""
 
     def __deepcopy__(self, memo: object) -> Settings:
         # nothing here changes; copies of an engine share its scorer and its sinks

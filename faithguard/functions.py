@@ -106,6 +106,7 @@ def guarded(
     sinks: Sequence[AnySink] | None = None,
     scorer: Scorer | None = None,
     judge: Judge | None = None,
+    sample: float | None = None,
     context: str = "context",
     question: str = "question",
     feedback: str = "feedback",
@@ -139,6 +140,8 @@ def guarded(
         sinks: Where records go; one log line for each call by default.
         scorer: The cascade; the local one by default.
         judge: An LLM that decides what the local cascade leaves open.
+        sample: The share of calls that are checked, from 0 to 1; the others pass as they are,
+            but for those of `with_report`. Only with "flag"; all of them by default.
         context: The function's parameter that takes the passages, if it has one.
         question: The function's parameter that takes the question, if it has one.
         feedback: The function's parameter that takes, with "regenerate", what was wrong with
@@ -157,6 +160,7 @@ def guarded(
         sinks=sinks,
         scorer=scorer,
         judge=judge,
+        sample=sample,
     )
     names = _Names(context, question, feedback)
 
@@ -236,9 +240,47 @@ def _wrapped(function: Callable[..., Any], settings: Settings, names: _Names) ->
                 return reported(*args, **kwargs).output
 
             made = whole
+    if settings.share < 1:
+        made = _sampled(function, made, settings)
     made.with_report = reported
     made.wait = settings.outbox.queue.wait
     return made
+
+
+def _sampled(function: Callable[..., Any], guarded: Any, settings: Settings) -> Any:
+    """Return a function of the same kind that calls one of the two, each time anew."""
+
+    def chosen() -> Any:
+        return guarded if settings.checks() else function
+
+    made: Any
+    if inspect.isasyncgenfunction(function):
+
+        async def stream(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
+            async with aclosing(chosen()(*args, **kwargs)) as pieces:
+                async for piece in pieces:
+                    yield piece
+
+        made = stream
+    elif inspect.iscoroutinefunction(function):
+
+        async def answer(*args: Any, **kwargs: Any) -> Any:
+            return await chosen()(*args, **kwargs)
+
+        made = answer
+    elif inspect.isgeneratorfunction(function):
+
+        def pieces(*args: Any, **kwargs: Any) -> Iterator[Any]:
+            yield from chosen()(*args, **kwargs)
+
+        made = pieces
+    else:
+
+        def whole(*args: Any, **kwargs: Any) -> Any:
+            return chosen()(*args, **kwargs)
+
+        made = whole
+    return functools.wraps(function)(made)
 
 
 # -- the two drivers ------------------------------------------------------------------------------

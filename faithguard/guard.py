@@ -24,6 +24,7 @@ from faithguard.chat import Completion
 from faithguard.errors import CaptureError, ConfigError, JudgeError, UnfaithfulAnswerError
 from faithguard.policy import Policy, decide, resolve
 from faithguard.repair import Mending, Rewrite
+from faithguard.sampling import checked_share, takes
 from faithguard.scorer import Scorer, chosen_scorer
 from faithguard.sinks import AnySink
 from faithguard.types import Attempt, Claim, Decision, Exchange, Passage, Record, Report
@@ -207,6 +208,8 @@ class Settings:
     more_context: MoreContext | None
     outbox: Outbox
     scorer: Scorer
+    share: float
+    """Of the calls that are checked; the others pass as they are."""
 
     @classmethod
     def of(
@@ -221,6 +224,7 @@ class Settings:
         sinks: Sequence[AnySink] | None,
         scorer: Scorer | None,
         judge: Judge | None,
+        sample: float | None = None,
         fallbacks: Mapping[str, type] = _NONE,
     ) -> Self:
         """Check what a guard was told; `fallbacks` is what it can deliver as one beside a text.
@@ -238,7 +242,12 @@ class Settings:
             more_context=more_context,
             outbox=Outbox(sinks, on_report=on_report),
             scorer=chosen_scorer(scorer, judge),
+            share=checked_share(sample, on_fail=policy.on_fail),
         )
+
+    def checks(self, run: str | None = None) -> bool:
+        """Say whether a run is checked; each call is a run of its own where there is no other."""
+        return takes(self.share, run or new_id())
 
     def course(self, *, may_ask: bool = True) -> Course:
         """Return the course of one call."""

@@ -16,8 +16,10 @@ from dataclasses import replace
 from typing import Any, ParamSpec, TypeAlias, cast
 
 from faithguard._background import Background
+from faithguard.capture import new_id
 from faithguard.errors import ConfigError, describe
 from faithguard.policy import Policy, decide, resolve
+from faithguard.sampling import checked_share, takes
 from faithguard.scorer import Scorer, chosen_scorer
 from faithguard.sinks import AnySink, Follower, LogSink, Placed, Sink, SqliteSink
 from faithguard.types import Attempt, Decision, Exchange, Record, Report
@@ -181,9 +183,10 @@ class Watch:
         judge: An LLM that decides what the local cascade leaves open.
         keep: Reports that are kept.
         capacity: Exchanges that may wait.
+        sample: The share of runs whose answers are checked, from 0 to 1; all by default.
 
     Raises:
-        ConfigError: If the domain is unknown, `sinks` is no list of sinks, or `keep` no number.
+        ConfigError: If the domain is unknown, `sinks` is no list of sinks, or a number is none.
     """
 
     def __init__(
@@ -195,6 +198,7 @@ class Watch:
         judge: Judge | None = None,
         keep: int = 100,
         capacity: int = 1_000,
+        sample: float | None = None,
     ) -> None:
         if not _is_count(keep):
             raise ConfigError(f"`keep` is {keep!r}: it must be a whole number, 0 or more")
@@ -202,6 +206,7 @@ class Watch:
         self._scorer = chosen_scorer(scorer, judge)
         self._outbox = Outbox(sinks, capacity=capacity)
         self._reports: deque[Report] = deque(maxlen=keep)
+        self._share = checked_share(sample)
 
     @property
     def reports(self) -> tuple[Report, ...]:
@@ -221,6 +226,10 @@ class Watch:
     def follow(self, run: str) -> None:
         """Tell the sinks that follow runs of one that goes on; never raises."""
         self._outbox.follow(run)
+
+    def checks(self, run: str | None) -> bool:
+        """Say whether a run is checked; all hops of a run have the id of its root."""
+        return takes(self._share, run or new_id())
 
     def submit(self, capture: Callable[[], Exchange], run: str | None = None) -> None:
         """Queue an exchange; `capture` is called in the watcher's thread.

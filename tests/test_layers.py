@@ -22,6 +22,7 @@ LAYERS: dict[str, int] = {
     "types": 0,
     "config": 1,
     "_offload": 1,
+    "sampling": 1,
     "_background": 1,
     "chat": 1,
     "prompts": 1,

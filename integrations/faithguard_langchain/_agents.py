@@ -60,6 +60,7 @@ from faithguard.guard import (
     note_of,
     settled,
 )
+from faithguard.sampling import checked_share, takes
 from faithguard.scorer import chosen_scorer
 from faithguard.sinks import AnySink
 from faithguard.watch import Outbox
@@ -67,7 +68,7 @@ from faithguard_langchain._call import is_marked, marked
 from faithguard_langchain._isolation import Caught, GuardCapture, detached, heard, silenced
 from faithguard_langchain._refuse import refuse_handlers
 from faithguard_langchain._tools import ToolRun, messages_of
-from faithguard_langchain._turn import Handle, Turn, answer_texts, answered_in
+from faithguard_langchain._turn import Handle, Turn, answer_texts, answered_in, turn_id
 from faithguard_langchain._values import answer_of, fields_of, text_of
 
 __all__ = ["FaithfulnessMiddleware"]
@@ -128,6 +129,8 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
         sinks: Where records go; one log line for each answer by default.
         scorer: The cascade; the local one by default.
         judge: An LLM that decides what the local cascade leaves open.
+        sample: The share of turns that are checked, from 0 to 1, chosen by a hash of the turn's id;
+            the others pass as they are. Only with "flag"; all of them by default.
         name: Tells two in one agent apart; made of domain and `on_fail` by default.
 
     Raises:
@@ -147,6 +150,7 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
         sinks: Sequence[AnySink] | None = None,
         scorer: Scorer | None = None,
         judge: Judge | None = None,
+        sample: float | None = None,
         name: str | None = None,
     ) -> None:
         super().__init__()
@@ -160,6 +164,7 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
         self._name = _checked_name(name, self.policy)
         self._outbox = Outbox(sinks, on_report=on_report)
         self._scorer = chosen_scorer(scorer, judge)
+        self._share = checked_share(sample, on_fail=self.policy.on_fail)
         self._key = f"{self._name}.turn"
         # held by the run, and gone with it: never checkpointed, never in its output
         handle = Annotated[str, UntrackedValue, PrivateStateAttr]
@@ -178,8 +183,10 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def wrap_model_call(
         self, request: Request, handler: Callable[[Request], Response]
-    ) -> ExtendedModelResponse[Any]:
+    ) -> Response | ExtendedModelResponse[Any]:
         """Call the model; verify what it says if that is an answer."""
+        if not self._checks(request.state):
+            return handler(request)
         given = ensure_config()
         hop = _Hop(self, request)
         apart = hop.apart(get_callback_manager_for_config(given), given)
@@ -200,8 +207,10 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
 
     async def awrap_model_call(
         self, request: Request, handler: Callable[[Request], Awaitable[Response]]
-    ) -> ExtendedModelResponse[Any]:
+    ) -> Response | ExtendedModelResponse[Any]:
         """Do the same, awaiting."""
+        if not self._checks(request.state):
+            return await handler(request)
         given = ensure_config()
         hop = _Hop(self, request)
         apart = hop.apart(get_async_callback_manager_for_config(given), given)
@@ -224,6 +233,8 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]
     ) -> Any:
         """Run a tool; verify what a model wrote in it if that ends the turn."""
+        if not self._checks(request.state):
+            return handler(request)
         run = ToolRun(self.turn_of(request.state).turn, request)
         with run.caught as caught:
             run.result = handler(run.request)
@@ -234,6 +245,8 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
     ) -> Any:
         """Do the same, awaiting."""
+        if not self._checks(request.state):
+            return await handler(request)
         run = ToolRun(self.turn_of(request.state).turn, request)
         with run.caught as caught:
             run.result = await handler(run.request)
@@ -244,15 +257,22 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def after_agent(self, state: Any, runtime: Runtime[Any]) -> _Update:
         """Verify a last message that a model wrote and nothing has verified; note the decision."""
+        if not self._checks(state):
+            return None
         turn, messages = self.turn_of(state).turn, messages_of(state)
         texts, whole = _open_in(turn, messages[-1]), text_of(messages[-1])
         return _noted(messages[-1], *self._judged(turn, texts, whole, messages))
 
     async def aafter_agent(self, state: Any, runtime: Runtime[Any]) -> _Update:
         """Do the same, awaiting."""
+        if not self._checks(state):
+            return None
         turn, messages = self.turn_of(state).turn, messages_of(state)
         texts, whole = _open_in(turn, messages[-1]), text_of(messages[-1])
         return _noted(messages[-1], *await self._ajudged(turn, texts, whole, messages))
+
+    def _checks(self, state: Any) -> bool:
+        return takes(self._share, turn_id(messages_of(state)))
 
     def _judged(self, turn: Turn, texts: Texts, whole: str, messages: Messages) -> Judged:
         """Return the record of texts that end a turn, and what stands in their place, if any."""

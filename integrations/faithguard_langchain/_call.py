@@ -13,7 +13,7 @@ from typing import Any, Protocol, cast
 
 from langchain_core.callbacks import BaseCallbackManager
 from langchain_core.messages import AIMessage, ToolMessage
-from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from pydantic import BaseModel
 
 from faithguard import (
@@ -24,7 +24,7 @@ from faithguard import (
     Record,
     UnfaithfulAnswerError,
 )
-from faithguard.capture import Trace
+from faithguard.capture import Trace, new_id
 from faithguard.guard import (
     Course,
     Reported,
@@ -40,7 +40,7 @@ from faithguard_langchain._isolation import GuardCapture, detached
 from faithguard_langchain._outputs import Output
 from faithguard_langchain._values import CONTEXT_KEYS, context_of, plain_input
 
-__all__ = ["Call", "Keys", "is_marked", "marked"]
+__all__ = ["Call", "Keys", "is_marked", "marked", "run_of"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -221,6 +221,13 @@ class Call:
 
 _ENDS = AIMessage | ToolMessage
 """What may end a turn: a tool's message does after a structured response."""
+
+
+def run_of(config: RunnableConfig | None) -> str:
+    """Return the run that a call belongs to; where there is none, it is one of its own."""
+    whole = ensure_config(config)
+    above = getattr(whole.get("callbacks"), "parent_run_id", None)
+    return str(above or whole.get("run_id") or new_id())
 
 
 def is_marked(output: Any) -> bool:

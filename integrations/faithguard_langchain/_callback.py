@@ -43,10 +43,12 @@ class FaithfulnessCallback(Capture):
         answer_key: Where the answer stands in a dict that the chain returns, if it is not a
             usual place.
         keep: Reports that `reports` keeps.
+        sample: The share of runs whose answers are checked, from 0 to 1, chosen by a hash of the
+            run's id; all of them by default.
         on_fail: Only "flag": a callback cannot hold an answer back.
 
     Raises:
-        ConfigError: If the domain is unknown, `sinks` is no list of sinks, or it is asked to
+        ConfigError: If the domain is unknown, another setting cannot be used, or it is asked to
             block.
     """
 
@@ -59,6 +61,7 @@ class FaithfulnessCallback(Capture):
         judge: Judge | None = None,
         answer_key: str | None = None,
         keep: int = 100,
+        sample: float | None = None,
         on_fail: str = "flag",
     ) -> None:
         if on_fail != "flag":
@@ -67,7 +70,9 @@ class FaithfulnessCallback(Capture):
                 "raises; wrap the chain with faithguard_langchain.guard(chain, ...)"
             )
         super().__init__(Assembler())
-        self._watch = Watch(domain, sinks=sinks, scorer=scorer, judge=judge, keep=keep)
+        self._watch = Watch(
+            domain, sinks=sinks, scorer=scorer, judge=judge, keep=keep, sample=sample
+        )
         self._answer_key = answer_key
 
     @property
@@ -101,6 +106,8 @@ class FaithfulnessCallback(Capture):
             answer = trace.answer
         if answer is None or not (trace.models or trace.fetched):
             return  # no answer was written here
+        if not self._watch.checks(trace.root):
+            return
         text = answer
         if not trace.fetched:
             # documents that were fetched without a retriever run, but are handed out

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import aclosing
 from typing import Any, Generic, TypeVar, cast
 
 from langchain_core.callbacks import (
@@ -42,11 +43,12 @@ from faithguard.guard import (
     more_passages,
     settled,
 )
+from faithguard.sampling import checked_share, takes
 from faithguard.scorer import chosen_scorer
 from faithguard.sinks import AnySink
 from faithguard.watch import Outbox
 from faithguard_langchain._again import has_model, remembering
-from faithguard_langchain._call import Call, Keys
+from faithguard_langchain._call import Call, Keys, run_of
 from faithguard_langchain._refuse import refuse
 
 __all__ = ["Guarded", "Reported", "guard"]
@@ -68,6 +70,7 @@ def guard(
     sinks: Sequence[AnySink] | None = None,
     scorer: Scorer | None = None,
     judge: Judge | None = None,
+    sample: float | None = None,
     answer_key: str | None = None,
     context_key: str | None = None,
     question_key: str | None = None,
@@ -96,6 +99,9 @@ def guard(
         sinks: Where records go; one log line for each call by default.
         scorer: The cascade; the local one by default.
         judge: An LLM that decides what the local cascade leaves open.
+        sample: The share of runs that are checked, from 0 to 1, chosen by a hash of the run's id;
+            the others pass as they are, but for those of `with_report`. Only with "flag"; all
+            of them by default.
         answer_key: Where the answer stands in a dict (or as an attribute), if not in a usual
             place ("answer", "result", "output", "messages", ...).
         context_key: Where the documents stand in a dict that the chain returns, if no retriever
@@ -108,14 +114,16 @@ def guard(
         ConfigError: If a setting cannot be used, or the chain is one that a guard cannot
             protect; the message names what to use instead.
     """
+    policy = course_policy(domain, on_fail, repairs=True)
     return Guarded(
         chain,
-        policy=course_policy(domain, on_fail, repairs=True),
+        policy=policy,
         fallback=fallback,
         max_attempts=max_attempts,
         more_context=more_context,
         outbox=Outbox(sinks, on_report=on_report),
         scorer=chosen_scorer(scorer, judge),
+        share=checked_share(sample, on_fail=policy.on_fail),
         keys=Keys(answer_key, context_key, question_key, feedback_key),
     )
 
@@ -150,6 +158,7 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
         more_context: MoreContext | None,
         outbox: Outbox,
         scorer: Scorer,
+        share: float,
         keys: Keys,
         kind: type[Call] = Call,
     ) -> None:
@@ -181,6 +190,7 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
         self._inner: Runnable[Any, Any] = remembering(chain) if self.remembers else chain
         self._outbox = outbox
         self._scorer = scorer
+        self._share = share
         self._kind = kind
         self.name = "faithguard"
 
@@ -222,10 +232,14 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
 
     def invoke(self, input: In, config: RunnableConfig | None = None, **kwargs: Any) -> Out:
         """Return the verified answer, or do what `on_fail` says."""
+        if not self._checks(config):
+            return self.chain.invoke(input, config, **kwargs)
         return self._call_with_config(self._run, input, config, **kwargs)
 
     async def ainvoke(self, input: In, config: RunnableConfig | None = None, **kwargs: Any) -> Out:
         """Do the same, awaiting."""
+        if not self._checks(config):
+            return await self.chain.ainvoke(input, config, **kwargs)
         return await self._acall_with_config(self._arun, input, config, **kwargs)
 
     def stream(
@@ -249,6 +263,9 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
         self, input: Iterator[In], config: RunnableConfig | None = None, **kwargs: Any
     ) -> Iterator[Out]:
         """Collect the input, then do what `stream` does."""
+        if not self._checks(config):
+            yield from self.chain.transform(input, config, **kwargs)
+            return
 
         def run(
             inputs: Iterator[In], run_manager: CallbackManagerForChainRun, config: RunnableConfig
@@ -265,6 +282,11 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
         self, input: AsyncIterator[In], config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[Out]:
         """Do the same, awaiting."""
+        if not self._checks(config):
+            async with aclosing(cast(Any, self.chain.atransform(input, config, **kwargs))) as made:
+                async for chunk in made:
+                    yield chunk
+            return
 
         async def run(
             inputs: AsyncIterator[In],
@@ -283,6 +305,9 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
     def tell(self, record: Record, run: str | None = None) -> None:
         """Hand a record, and the run that it is of, to the sinks, and its report to `on_report`."""
         self._outbox.tell(record, run)
+
+    def _checks(self, config: RunnableConfig | None) -> bool:
+        return self.reporting or takes(self._share, run_of(config))
 
     # -- one call: the drivers of a `Call` ---------------------------------------------------
 

@@ -29,10 +29,11 @@ from faithguard import (
 )
 from faithguard.capture import passages_of
 from faithguard.guard import MoreContext, OnFail, course_policy
+from faithguard.sampling import checked_share, takes
 from faithguard.scorer import chosen_scorer
 from faithguard.sinks import AnySink
 from faithguard.watch import Outbox
-from faithguard_langchain._call import Call, Keys, is_marked, marked
+from faithguard_langchain._call import Call, Keys, is_marked, marked, run_of
 from faithguard_langchain._guard import Guarded
 from faithguard_langchain._isolation import nowhere, silenced
 from faithguard_langchain._turn import Notes, answer_texts
@@ -60,6 +61,7 @@ def verify_node(
     sinks: Sequence[AnySink] | None = None,
     scorer: Scorer | None = None,
     judge: Judge | None = None,
+    sample: float | None = None,
     answer_key: str | None = None,
     context_key: str | None = None,
     question_key: str | None = None,
@@ -84,6 +86,8 @@ def verify_node(
         sinks: Where records go; one log line for each call by default.
         scorer: The cascade; the local one by default.
         judge: An LLM that decides what the local cascade leaves open.
+        sample: The share of runs that are checked, from 0 to 1, chosen by a hash of the run's id;
+            the others pass as they are. Only with "flag"; all of them by default.
         answer_key: The key of the update that holds the answer, if it is not a usual one.
         context_key: The key of the state that holds the documents, if it is not a usual one
             ("context", "source_documents", "documents", "docs").
@@ -99,18 +103,21 @@ def verify_node(
     """
     runs = isinstance(node, Runnable)
     chain = cast(Any, node) if runs else RunnableLambda(_checked(node))
+    policy = course_policy(domain, on_fail, repairs=True)
+    share = checked_share(sample, on_fail=policy.on_fail)
     safe = Guarded[Any, Any](
         chain,
-        policy=course_policy(domain, on_fail, repairs=True),
+        policy=policy,
         fallback=fallback,
         max_attempts=max_attempts,
         more_context=more_context,
         outbox=Outbox(sinks, on_report=on_report),
         scorer=chosen_scorer(scorer, judge),
+        share=share if runs else 1.0,
         keys=Keys(answer_key, context_key, question_key, feedback_key),
         kind=_NodeCall,
     )
-    return safe if isinstance(node, Runnable) else _as_function(node, safe)
+    return safe if isinstance(node, Runnable) else _as_function(node, safe, share)
 
 
 def _checked(node: object) -> Any:
@@ -124,7 +131,9 @@ def _checked(node: object) -> Any:
     return node
 
 
-def _as_function(node: Callable[..., Any], safe: Guarded[Any, Any]) -> Callable[..., Any]:
+def _as_function(
+    node: Callable[..., Any], safe: Guarded[Any, Any], share: float
+) -> Callable[..., Any]:
     """Return a function with the signature of the node's: LangGraph passes what that asks for."""
 
     def given(kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -134,11 +143,17 @@ def _as_function(node: Callable[..., Any], safe: Guarded[Any, Any]) -> Callable[
 
     @functools.wraps(node)
     def verified(state: Any, **kwargs: Any) -> Any:
-        return safe.invoke(state, kwargs.pop("config", None), **given(kwargs))
+        config = kwargs.pop("config", None)
+        if not takes(share, run_of(config)):
+            return safe.chain.invoke(state, config, **kwargs)
+        return safe.invoke(state, config, **given(kwargs))
 
     @functools.wraps(node)
     async def averified(state: Any, **kwargs: Any) -> Any:
-        return await safe.ainvoke(state, kwargs.pop("config", None), **given(kwargs))
+        config = kwargs.pop("config", None)
+        if not takes(share, run_of(config)):
+            return await safe.chain.ainvoke(state, config, **kwargs)
+        return await safe.ainvoke(state, config, **given(kwargs))
 
     return averified if is_async_callable(node) else verified
 

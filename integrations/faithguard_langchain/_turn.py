@@ -27,7 +27,16 @@ from faithguard_langchain._capture import tool_passages
 from faithguard_langchain._outputs import spoken
 from faithguard_langchain._values import context_of, message_of, plain_input, text_of, texts_in
 
-__all__ = ["WRITTEN", "Handle", "Notes", "Turn", "answer_texts", "answered_in", "turn_start"]
+__all__ = [
+    "WRITTEN",
+    "Handle",
+    "Notes",
+    "Turn",
+    "answer_texts",
+    "answered_in",
+    "turn_id",
+    "turn_start",
+]
 
 
 WRITTEN = "faithguard_written"
@@ -165,6 +174,12 @@ def turn_start(messages: Sequence[BaseMessage]) -> int:
         and message.additional_kwargs.get("lc_source") != "summarization"
     )
     return max(users, default=0)
+
+
+def turn_id(messages: Sequence[BaseMessage]) -> str:
+    """Return what is the same in all hops of a turn: what the user's message is known by."""
+    start = turn_start(messages)
+    return _key(messages[start - 1]) if start else ""
 
 
 def answer_texts(

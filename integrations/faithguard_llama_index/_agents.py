@@ -124,6 +124,8 @@ class _GuardedRun:
         if tool.metadata.name == _HANDOFF:
             return await call(ctx, tool, tool_input)
         turn = await _turn_of(ctx)
+        if not self._faithguard.checks(turn.run):
+            return await call(ctx, tool, tool_input)
         run = ToolRun(turn, tool, tool_input)
         with capturing(run.scope):
             result = await call(ctx, tool, tool_input)
@@ -149,6 +151,8 @@ class _GuardedRun:
     async def _get_llm_response(self, ctx: Any, llm_input: Any, *args: Any, **kwargs: Any) -> Any:
         """Have the model answer at the last, where the host stops a run early."""
         ask = cast(Any, super())._get_llm_response
+        if not self._faithguard.checks((await _turn_of(ctx)).run):
+            return await ask(ctx, llm_input, *args, **kwargs)
         settled = await self._settled(
             ctx,
             lambda held, turns: ask(held, told(llm_input, turns), *args, **kwargs),
@@ -237,6 +241,8 @@ class _GuardedAgent(_GuardedRun):
 
     async def take_step(self, ctx: Any, llm_input: Any, tools: Any, memory: Any) -> Any:
         """Take a step; if it is the last one, have its answer verified."""
+        if not self._faithguard.checks((await _turn_of(ctx)).run):
+            return await cast(Any, super()).take_step(ctx, llm_input, tools, memory)
 
         def ask(held: Held, turns: Sequence[tuple[str, str]]) -> Awaitable[Any]:
             agent = _telling(self, turns) if turns else self

@@ -18,7 +18,7 @@ from llama_index.core.memory import BaseMemory
 
 from faithguard import ConfigError, Policy
 from faithguard_llama_index._again import holds
-from faithguard_llama_index._drive import arun, receipt, run
+from faithguard_llama_index._drive import arun, receipt, reporting, run
 from faithguard_llama_index._settings import Call, Reported, Settings
 
 __all__ = ["GuardedChatEngine", "ReportingChatEngine"]
@@ -84,6 +84,8 @@ class GuardedChatEngine(BaseChatEngine):
         self, message: str, chat_history: History = None, **kwargs: Any
     ) -> AGENT_CHAT_RESPONSE_TYPE:
         """Return the verified answer, or do what `on_fail` says."""
+        if not self._checks():
+            return self.engine.chat(message, chat_history, **kwargs)
 
         def ask(engine: BaseChatEngine) -> AGENT_CHAT_RESPONSE_TYPE:
             return engine.chat(message, chat_history, **kwargs)
@@ -94,6 +96,8 @@ class GuardedChatEngine(BaseChatEngine):
         self, message: str, chat_history: History = None, **kwargs: Any
     ) -> AGENT_CHAT_RESPONSE_TYPE:
         """Do the same, awaiting."""
+        if not self._checks():
+            return await self.engine.achat(message, chat_history, **kwargs)
         return await arun(
             self._call(message), lambda engine: engine.achat(message, chat_history, **kwargs)
         )
@@ -102,6 +106,8 @@ class GuardedChatEngine(BaseChatEngine):
         self, message: str, chat_history: History = None, **kwargs: Any
     ) -> StreamingAgentChatResponse:
         """Return the verified answer as a stream of one piece, or do what `on_fail` says."""
+        if not self._checks():
+            return self.engine.stream_chat(message, chat_history, **kwargs)
 
         def ask(engine: BaseChatEngine) -> StreamingAgentChatResponse:
             return engine.stream_chat(message, chat_history, **kwargs)
@@ -112,9 +118,14 @@ class GuardedChatEngine(BaseChatEngine):
         self, message: str, chat_history: History = None, **kwargs: Any
     ) -> StreamingAgentChatResponse:
         """Do the same, awaiting."""
+        if not self._checks():
+            return await self.engine.astream_chat(message, chat_history, **kwargs)
         return await arun(
             self._call(message), lambda engine: engine.astream_chat(message, chat_history, **kwargs)
         )
+
+    def _checks(self) -> bool:
+        return reporting() or self._settings.checks()
 
     def _call(self, message: str) -> Call:
         return Call(self._settings, self.engine, str(message))

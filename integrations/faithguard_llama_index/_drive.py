@@ -20,7 +20,7 @@ from faithguard_llama_index._outputs import Drained, adrain, drain
 from faithguard_llama_index._settings import Call
 from faithguard_llama_index._tap import attach, capturing
 
-__all__ = ["arun", "receipt", "retrieved", "run"]
+__all__ = ["arun", "receipt", "reporting", "retrieved", "run"]
 
 T = TypeVar("T")
 
@@ -36,6 +36,11 @@ def receipt() -> Generator[list[Record]]:
         yield records
     finally:
         _receipt.reset(token)
+
+
+def reporting() -> bool:
+    """Say whether the record of the call that begins is collected."""
+    return _receipt.get() is not None
 
 
 @contextmanager

@@ -40,6 +40,7 @@ def guard(
     sinks: Sequence[AnySink] | None = None,
     scorer: Scorer | None = None,
     judge: Judge | None = None,
+    sample: float | None = None,
 ) -> GuardedQueryEngine: ...
 @overload
 def guard(
@@ -54,6 +55,7 @@ def guard(
     sinks: Sequence[AnySink] | None = None,
     scorer: Scorer | None = None,
     judge: Judge | None = None,
+    sample: float | None = None,
 ) -> GuardedChatEngine: ...
 @overload
 def guard(
@@ -68,6 +70,7 @@ def guard(
     sinks: Sequence[AnySink] | None = None,
     scorer: Scorer | None = None,
     judge: Judge | None = None,
+    sample: float | None = None,
 ) -> _Agent: ...
 def guard(
     engine: BaseQueryEngine | BaseChatEngine | FunctionAgent | ReActAgent | AgentWorkflow,
@@ -81,6 +84,7 @@ def guard(
     sinks: Sequence[AnySink] | None = None,
     scorer: Scorer | None = None,
     judge: Judge | None = None,
+    sample: float | None = None,
 ) -> GuardedQueryEngine | GuardedChatEngine | FunctionAgent | ReActAgent | AgentWorkflow:
     """Return an engine or an agent that lets an answer through only once it is verified.
 
@@ -111,6 +115,8 @@ def guard(
         sinks: Where records go; one log line for each call by default.
         scorer: The cascade; the local one by default.
         judge: An LLM that decides what the local cascade leaves open.
+        sample: The share of calls (of runs, of an agent) that are checked, from 0 to 1; the others
+            pass as they are, but for those of `with_report`. Only with "flag"; all by default.
 
     Raises:
         ConfigError: If a setting cannot be used, or the engine is one that a guard cannot
@@ -127,6 +133,7 @@ def guard(
         "sinks": sinks,
         "scorer": scorer,
         "judge": judge,
+        "sample": sample,
     }
     if isinstance(given, BaseWorkflowAgent | AgentWorkflow):
         agent = guarded_agent(cast(Any, given), TextSettings.of(**told))

@@ -14,7 +14,7 @@ from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
 from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType
 
 from faithguard import Policy
-from faithguard_llama_index._drive import arun, receipt, retrieved, run
+from faithguard_llama_index._drive import arun, receipt, reporting, retrieved, run
 from faithguard_llama_index._settings import Call, Reported, Settings
 
 __all__ = ["GuardedQueryEngine", "ReportingQueryEngine"]
@@ -74,12 +74,17 @@ class GuardedQueryEngine(BaseQueryEngine):
         self.engine._update_prompts(prompts)
 
     def _query(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
+        if not self._checks():
+            return self.engine.query(query_bundle)
+
         def ask(engine: BaseQueryEngine) -> RESPONSE_TYPE:
             return engine.query(query_bundle)
 
         return run(self._call(query_bundle), ask)
 
     async def _aquery(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
+        if not self._checks():
+            return await self.engine.aquery(query_bundle)
         return await arun(self._call(query_bundle), lambda engine: engine.aquery(query_bundle))
 
     # Engines around this one may ask for the two halves of a query.
@@ -95,6 +100,8 @@ class GuardedQueryEngine(BaseQueryEngine):
         additional_source_nodes: Sequence[NodeWithScore] | None = None,
     ) -> RESPONSE_TYPE:
         """Have the engine answer from these nodes, and return a verified answer."""
+        if not self._checks():
+            return self.engine.synthesize(query_bundle, nodes, additional_source_nodes)
 
         def ask(engine: BaseQueryEngine) -> RESPONSE_TYPE:
             return engine.synthesize(query_bundle, nodes, additional_source_nodes)
@@ -108,10 +115,15 @@ class GuardedQueryEngine(BaseQueryEngine):
         additional_source_nodes: Sequence[NodeWithScore] | None = None,
     ) -> RESPONSE_TYPE:
         """Do the same, awaiting."""
+        if not self._checks():
+            return await self.engine.asynthesize(query_bundle, nodes, additional_source_nodes)
         return await arun(
             self._call(query_bundle),
             lambda engine: engine.asynthesize(query_bundle, nodes, additional_source_nodes),
         )
+
+    def _checks(self) -> bool:
+        return reporting() or self._settings.checks()
 
     def _call(self, query_bundle: QueryBundle) -> Call:
         return Call(self._settings, self.engine, query_bundle.query_str)

@@ -38,6 +38,7 @@ class Turn:
 
     def __init__(self, question: str) -> None:
         self.trace = Trace(inputs=question)
+        self.run = new_id()
         self.note: dict[str, Any] | None = None
         """Of the last decision."""
         self._course: Course | None = None
@@ -107,7 +108,7 @@ class Handle(str):
     @classmethod
     def of(cls, turn: Turn) -> Handle:
         """Return a new handle of a turn."""
-        handle = cls(new_id())
+        handle = cls(turn.run)
         handle.turn = turn
         return handle
 

@@ -51,8 +51,11 @@ class Watcher:
         scorer: Scorer | None,
         judge: Judge | None,
         keep: int,
+        sample: float | None,
     ) -> None:
-        self._watch = Watch(domain, sinks=sinks, scorer=scorer, judge=judge, keep=keep)
+        self._watch = Watch(
+            domain, sinks=sinks, scorer=scorer, judge=judge, keep=keep, sample=sample
+        )
         self._assembler = Assembler()
         self._gone: deque[str] = deque()
         """Roots whose stream was thrown away; told by the garbage collector, which may come at
@@ -169,7 +172,7 @@ class Watcher:
     def _end(self, scope: _Run, answer: str, nodes: Sequence[Any]) -> None:
         scope.closed = True
         trace = self._assembler.end(scope.root)
-        if trace is None:
+        if trace is None or not self._watch.checks(scope.root):
             return
         if not trace.fetched and nodes:
             # fetched without a retriever's events, but handed out
@@ -272,6 +275,7 @@ def watch(
     scorer: Scorer | None = None,
     judge: Judge | None = None,
     keep: int = 100,
+    sample: float | None = None,
     on_fail: str = "flag",
 ) -> Watcher:
     """Report, from now on, which claims of the answers of all engines are not supported.
@@ -296,10 +300,12 @@ def watch(
         scorer: The cascade; the local one by default.
         judge: An LLM that decides what the local cascade leaves open.
         keep: Reports that `reports` keeps.
+        sample: The share of calls whose answers are checked, from 0 to 1, chosen by a hash of the
+            id of the call's span; all of them by default.
         on_fail: Only "flag": an event handler cannot hold an answer back.
 
     Raises:
-        ConfigError: If the domain is unknown, `sinks` is no list of sinks, or it is asked to
+        ConfigError: If the domain is unknown, another setting cannot be used, or it is asked to
             block.
     """
     global _current, _settings
@@ -310,10 +316,12 @@ def watch(
         )
     if hasattr(domain, "query") or hasattr(domain, "chat"):
         raise ConfigError("`watch` takes no engine: it sees all engines of the process")
-    settings = (domain, None if sinks is None else tuple(sinks), scorer, judge, keep)
+    settings = (domain, None if sinks is None else tuple(sinks), scorer, judge, keep, sample)
     with _lock:
         if _current is None or settings != _settings:
-            made = Watcher(domain, sinks=sinks, scorer=scorer, judge=judge, keep=keep)
+            made = Watcher(
+                domain, sinks=sinks, scorer=scorer, judge=judge, keep=keep, sample=sample
+            )
             if _current is not None:
                 _current.stop()
             _current, _settings = made, settings

@@ -103,6 +103,8 @@ class _Guarded:
                 f"this {type(self).__name__} was made by its constructor and has no policy: make "
                 "it by guard(OpenAI(...), domain=...)"
             )
+        if not self._guarding.checks():
+            return None
         return Call(
             self._guarding,
             kind,
@@ -221,6 +223,7 @@ def guard(
     sinks: Sequence[AnySink] | None = None,
     scorer: Scorer | None = None,
     judge: Judge | None = None,
+    sample: float | None = None,
 ) -> GuardedOpenAI: ...
 @overload
 def guard(
@@ -235,6 +238,7 @@ def guard(
     sinks: Sequence[AnySink] | None = None,
     scorer: Scorer | None = None,
     judge: Judge | None = None,
+    sample: float | None = None,
 ) -> AsyncGuardedOpenAI: ...
 def guard(
     client: OpenAI | AsyncOpenAI,
@@ -248,6 +252,7 @@ def guard(
     sinks: Sequence[AnySink] | None = None,
     scorer: Scorer | None = None,
     judge: Judge | None = None,
+    sample: float | None = None,
 ) -> GuardedOpenAI | AsyncGuardedOpenAI:
     """Return a client that lets an answer through only once it is verified.
 
@@ -286,6 +291,8 @@ def guard(
         sinks: Where records go; one log line for each answer by default.
         scorer: The cascade; the local one by default.
         judge: An LLM that decides what the local cascade leaves open.
+        sample: The share of requests whose answers are checked, from 0 to 1; the others pass as
+            they are, and their streams are not held back. Only with "flag"; all by default.
 
     Raises:
         ConfigError: If a setting cannot be used, or `client` is no client of the SDK's.
@@ -300,6 +307,7 @@ def guard(
         sinks=sinks,
         scorer=scorer,
         judge=judge,
+        sample=sample,
     )
     given: Any = client
     if isinstance(given, _Guarded):

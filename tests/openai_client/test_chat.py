@@ -11,7 +11,7 @@ from openai import OpenAI
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from pydantic import BaseModel
 
-from faithguard import Claim, ConfigError, Report, UnfaithfulAnswerError
+from faithguard import Claim, ConfigError, Record, Report, UnfaithfulAnswerError
 from faithguard.testing import ChatServer
 from faithguard_openai import GuardedOpenAI, guard
 
@@ -473,3 +473,25 @@ def test_more_context_is_evidence_and_is_sent_along() -> None:
     with guarded(reply, on_fail="regenerate", more_context=more) as safe:
         assert ask(safe).choices[0].message.content == BOTH
     assert asked == ["Dogs pay double."]
+
+
+@pytest.mark.parametrize("share", [0, 1])
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_request_is_checked_or_not(share: float, stream: bool) -> None:
+    """A reply that nobody checks is the server's own, and its stream is not held back."""
+    records: list[Record] = []
+    with guarded(BAD, on_fail="flag", sample=share, sinks=[records.append]) as safe:
+        reply = ask(safe, stream=stream)
+        notes = [chunk.model_extra for chunk in (reply if stream else [reply])]
+        assert safe.wait()
+    assert len(records) == share
+    assert any("faithguard" in note for note in notes) is bool(share)
+
+
+def test_sampling_is_for_those_who_only_flag() -> None:
+    """A client that holds back is refused."""
+    with (
+        pytest.raises(ConfigError, match=r"`sample` is 0\.1, but on_fail='block'"),
+        guarded(BAD, sample=0.1),
+    ):
+        pass

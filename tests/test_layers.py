@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,12 @@ def typed_only(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    """Parse a module, once for all tests."""
+    return ast.parse(path.read_text("utf-8"))
+
+
 def imports(path: Path) -> Iterator[tuple[str, bool]]:
     """Yield what a module imports, and whether late: in a function or for a type checker."""
 
@@ -108,7 +115,7 @@ def imports(path: Path) -> Iterator[tuple[str, bool]]:
                 function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
                 yield from walk(child, late or function or typed_only(child))
 
-    yield from walk(ast.parse(path.read_text("utf-8")), False)
+    yield from walk(parsed(path), False)
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: name_of(path, ROOT))
@@ -156,7 +163,7 @@ def test_adapters_import_only_what_is_public(path: Path) -> None:
 )
 def test_adapters_take_no_private_names(path: Path) -> None:
     """`from faithguard.x import _y` is private as well."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "faithguard":
             assert not [alias.name for alias in node.names if alias.name.startswith("_")]
 

@@ -138,11 +138,16 @@ class Context:
         return dict(index)
 
     @lazy
+    def values(self) -> tuple[tuple[Value, ...], ...]:
+        """The values in the words of each sentence: read once, whoever asks."""
+        return tuple(find_values(sentence.words) for sentence in self.sentences)
+
+    @lazy
     def _valued(self) -> dict[object, list[tuple[Value, set[int]]]]:
         """The different values of the context with the sentences that hold them, by mark."""
         holders: dict[object, tuple[Value, set[int]]] = {}
-        for number, sentence in enumerate(self.sentences):
-            for value in find_values(sentence.words):
+        for number, values in enumerate(self.values):
+            for value in values:
                 holders.setdefault(value.meaning, (value, set()))[1].add(number)
         index: dict[object, list[tuple[Value, set[int]]]] = defaultdict(list)
         for entry in holders.values():

@@ -30,6 +30,7 @@ _MOST_SENTENCES = 3
 
 _MOST_CANDIDATES = 64
 _NOT_RULE = re.compile(r"[^\s:|-]")
+_WORD = re.compile(r"[^\W_]")
 _CJK_STOP = re.compile("[。！？]+[」』”）]*")
 _COMMON = 512
 """Sentences; a word that more of them hold finds no evidence where rarer ones can."""
@@ -385,6 +386,6 @@ def _pieces(number: int, text: str, start: int, end: int, header: str) -> Iterat
         piece = text[start:stop]
         left = start + len(piece) - len(piece.lstrip())
         right = start + len(piece.rstrip())
-        if left < right and any(character.isalnum() for character in text[left:right]):
+        if left < right and _WORD.search(text, left, right):
             yield Sentence(number, left, right, text[left:right], header)
         start = stop

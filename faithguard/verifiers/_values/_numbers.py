@@ -284,9 +284,12 @@ def _is_spaced(letter: str) -> bool:
     return ord(letter) < 0x2E80 or 0xAC00 <= ord(letter) < 0xD7B0
 
 
+_DECIMALS = re.compile(r"[.,]\d{1,2}$")
+
+
 def _decimals(digits: str) -> int:
     """Return how many places after the decimal point are written, as far as that is sure."""
-    tail = re.search(r"[.,]\d{1,2}$", digits)
+    tail = _DECIMALS.search(digits)
     return len(tail[0]) - 1 if tail else 0
 
 

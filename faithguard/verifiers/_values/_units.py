@@ -187,6 +187,7 @@ _BY_CASE = {
     "Go": ("byte", Fraction(10**9)),
     "To": ("byte", Fraction(10**12)),
 }
+_BETWEEN = re.compile(r"[\s.-]")
 _UNCOMMON_CAPITALS = ("M", "G", "S", "H", "C", "F", "T")
 
 
@@ -194,7 +195,7 @@ def unit_of(name: str) -> tuple[str, Fraction] | None:
     """Look a unit up; the case of short symbols matters (MB is no mb, but many write it so)."""
     if name in _UNCOMMON_CAPITALS:
         return None
-    plain = re.sub(r"[\s.-]", "", name.lower())
+    plain = _BETWEEN.sub("", name.lower())
     if plain in ("porciento", "porcento", "percento", "pourcent"):
         plain = "%"
     return _BY_CASE.get(name) or _UNITS.get(plain)

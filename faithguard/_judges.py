@@ -18,10 +18,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from email.utils import formatdate
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Literal, Self, TypeAlias, cast
+from http.server import BaseHTTPRequestHandler
+from typing import Any, Literal, TypeAlias, cast
 
+from faithguard._loopback import LoopbackServer
 from faithguard.claims import LocalClaims
 
 __all__ = [
@@ -242,15 +242,7 @@ class Call:
 Misbehaviour: TypeAlias = Callable[[Call], Raw]
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 128
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing of a client that has left, as it may."""
-
-
-class JudgeServer:
+class JudgeServer(LoopbackServer):
     """An OpenAI-compatible server on loopback whose model is a scripted judge.
 
     Args:
@@ -260,6 +252,8 @@ class JudgeServer:
         seconds: How long a reply takes.
     """
 
+    root = "/v1"
+
     def __init__(
         self,
         script: Script | None = None,
@@ -267,6 +261,7 @@ class JudgeServer:
         *,
         seconds: float = 0.0,
     ) -> None:
+        super().__init__()
         self.requests: list[dict[str, Any]] = []
         """The bodies of all requests."""
         self.asked: list[Asked] = []
@@ -278,50 +273,16 @@ class JudgeServer:
         self._seconds = seconds
         self._now = 0
         self._lock = threading.Lock()  # protects the counts above
-        outer = self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self) -> None:
-                size = int(self.headers.get("content-length") or 0)
-                outer._answer(self, json.loads(self.rfile.read(size)))
-
-            def log_message(self, format: str, *args: object) -> None:
-                """Keep the terminal clean."""
-
-        self._server = _Server(("127.0.0.1", 0), Handler)
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
-        )
-
-    @property
-    def url(self) -> str:
-        """What a client takes as `base_url`."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-    def _answer(self, handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+    def _answer(self, handler: BaseHTTPRequestHandler, body: bytes) -> None:
+        asked = json.loads(body)
         with self._lock:
             number = len(self.requests)
-            self.requests.append(body)
+            self.requests.append(asked)
             self._now += 1
             self.at_once = max(self.at_once, self._now)
         try:
-            _send(handler, self._raw(body, number))
+            _send(handler, self._raw(asked, number))
         except OSError:
             handler.close_connection = True  # the client has left, as it may
         finally:

@@ -17,6 +17,7 @@ LAYERS: dict[str, int] = {
     "_version": 0,
     "_fork": 0,
     "_lazy": 0,
+    "_loopback": 0,
     "_provenance": 0,
     "_protocols": 0,
     "errors": 0,

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from faithguard import Scorer, check
 from faithguard.types import Exchange, Passage
 from faithguard.verifiers import Context
+from faithguard.verifiers._values import find_values
 
 TOWER = "The tower is 40 metres high. It was built by Idris Vale in 1702."
 INN = "The inn serves trout on Fridays.\nRooms cost 35 crowns a night."
@@ -172,6 +174,21 @@ def test_the_version_changes_with_all_that_a_verdict_rests_on(other: Context) ->
     """Order, text, boundaries, numbers and question are in the key of the cache."""
     assert other.version != context(TOWER, INN).version
     assert context(TOWER, INN).version == context(TOWER, INN).version
+
+
+def test_a_sentence_is_read_once() -> None:
+    """What bears on no claim is looked through for values by one of all who ask for them."""
+
+    def asked() -> int:
+        info = find_values.cache_info()
+        return info.hits + info.misses
+
+    sentences = [f"Kiln{n} holds {n * 31} tiles{n}." for n in range(600)]
+    before = asked()
+
+    check("Kiln7 holds 217 tiles7.", [" ".join(sentences)], scorer=Scorer(cache=None))
+
+    assert 600 <= asked() - before < 800
 
 
 def test_more_passages_cost_little() -> None:

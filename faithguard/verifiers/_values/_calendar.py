@@ -7,7 +7,7 @@ day) is 0; a date in figures that can be read day first and month first has both
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from faithguard.verifiers._values._names import DAY_OF, DAY_SETS, DAYS, MONTH_OF, UNSURE_MONTHS
 from faithguard.verifiers._values._value import Reading, Value
@@ -63,9 +63,15 @@ _COUNTED = re.compile(
 )
 
 
-def dates(text: str) -> Iterator[Value]:
-    """Yield the dates of a text."""
-    for match in _written(text):
+def dates(text: str, months: Collection[str], *, figures: bool) -> Iterator[Value]:
+    """Yield the dates of a text.
+
+    Args:
+        text: To read.
+        months: The names of months that it may hold, in lower case.
+        figures: Whether it may hold dates in figures alone.
+    """
+    for match in _written(text, months):
         part = match.groupdict()
         day, month, year = (
             next((part[f"{kind}{n}"] for n in range(1, 8) if part.get(f"{kind}{n}")), None)
@@ -76,25 +82,29 @@ def dates(text: str) -> Iterator[Value]:
         number = int(month) if month.isdigit() else MONTH_OF[month.lower()]
         if 0 <= int(day or 0) <= 31 and 1 <= number <= 12:
             yield _value("date", {(int(year or 0), number, int(day or 0))}, match, text)
-    for match in _FIGURES.finditer(text):
+    for match in _FIGURES.finditer(text) if figures else ():
         if readings := _readings(match):
             yield _value("date", readings, match, text)
 
 
-def _written(text: str) -> Iterator[re.Match[str]]:
+def _written(text: str, months: Collection[str]) -> Iterator[re.Match[str]]:
     """Yield what `_DATE.finditer` would; it is slow, and a date begins with a figure or a month."""
+    lower = text.replace("İ", "I").lower()  # the only letter that lower case makes longer
+    starts = {match.start() for match in _DIGITS.finditer(text)}
+    for name in months:
+        at = lower.find(name)
+        while at >= 0:
+            starts.add(at)
+            at = lower.find(name, at + 1)
     behind = 0
-    for start in _STARTS.finditer(text):
-        word = start[0]
-        if start.start() < behind or not (word[0].isdigit() or word.lower() in MONTH_OF):
-            continue
-        match = _DATE.match(text, start.start())
+    for start in sorted(starts):
+        match = _DATE.match(text, start) if start >= behind else None
         if match is not None:
             behind = match.end()
             yield match
 
 
-_STARTS = re.compile("\\d+|[^\\W\\d_]+(?:[\u0900-\u0963]+[^\\W\\d_]*)*")
+_DIGITS = re.compile(r"\d+")
 
 
 def _readings(match: re.Match[str]) -> set[Reading]:

@@ -184,6 +184,7 @@ _TELLING = {
     "pt": "os é em que uma não com um dos na são ao pode custa",
 }
 _MARKS = {name: frozenset(words.split()) for name, words in _TELLING.items()}
+_ELSEWHERE = frozenset[str]().union(*_MARKS.values())
 _ENGLISH_MARKS = frozenset("the and is of to in with for was are that by at from or it be".split())
 _FIRST = re.compile(r"[^\W\d_]+")
 _ARABIC_LETTER = re.compile("[\u0620-\u064a]")
@@ -203,6 +204,8 @@ def language_of(words: frozenset[str], text: str) -> str:
             return "ar"
         if _HINDI_LETTER.search(text):
             return "hi"
+    if words.isdisjoint(_ELSEWHERE):
+        return "en"
     best, most = "en", len(words & _ENGLISH_MARKS)
     for name, marks in _MARKS.items():
         count = len(words & marks)

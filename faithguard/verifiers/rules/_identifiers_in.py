@@ -46,7 +46,7 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str], re.Pattern[str]], ...] = (
     ),
     (
         "link",
-        re.compile(r"/|[wW]{3}\."),
+        re.compile(r"/|w\.|W\."),
         re.compile(
             r"(?<![\w@./-])(?:https?://[^\s<>()\"'`,;]{3,300}"
             r"|(?:[a-z0-9-]{1,63}\.){1,6}[a-z]{2,12}/[^\s<>()\"'`,;]{1,300}"
@@ -98,9 +98,9 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str], re.Pattern[str]], ...] = (
     ),
     (
         "section",
-        re.compile(r"[.a-zA-Z§]\s?\d"),
+        re.compile(r"[nseh.§NSEH]\s?\d"),
         re.compile(
-            r"\b(?:sections?|sec\.|s\.|art(?:icles?|\.)|§+|paragraphs?|para\.|clauses?)\s?(?=\d)(\d{1,4}[a-z]?(?:\(\w{1,4}\)){0,4}(?:\.\d{1,3}){0,3})",
+            r"\b(?=[sapc§])(?:sections?|sec\.|s\.|art(?:icles?|\.)|§+|paragraphs?|para\.|clauses?)\s?(?=\d)(\d{1,4}[a-z]?(?:\(\w{1,4}\)){0,4}(?:\.\d{1,3}){0,3})",
             re.I,
         ),
     ),
@@ -111,7 +111,7 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str], re.Pattern[str]], ...] = (
     ),
     (
         "variable",
-        re.compile(r"(?<![\w-])-"),
+        re.compile("-"),
         re.compile(r"(?<![\w-])--?[a-z][a-z0-9]{1,30}(?:-[a-z0-9]{1,30}){0,5}(?![\w-])"),
     ),
     (

@@ -32,7 +32,6 @@ STREAMS = "claims"
 
 PENDING: Mapping[str, Sequence[str]] = {
     "openai": (STREAMS,),
-    "functions": (STREAMS,),
     # one text of many lines: no guard can hold back what the verifiers let pass
     "langchain-agents-streams": (STREAMS,),
     "langchain-repairs-and-streams": (STREAMS,),

@@ -103,8 +103,8 @@ class StreamCourse:
         self._last: Report | None = None
         self._kept: list[tuple[str, int]] = []
         """What leads to a unit that was left out, and where it was written."""
-        self._gone = False
-        """Whether the last unit was left out."""
+        self._gone, self._gap = False, ""
+        """Whether the last unit was left out, and the white space before it."""
 
     @property
     def written(self) -> str:
@@ -165,13 +165,17 @@ class StreamCourse:
     def check(self, unit: Unit) -> Generator[Exchange | Rewrite, Any, Move]:
         """Yield what to verify (after `progress`) or to ask a judge's model; return what to do."""
         self._leads_still(unit)
-        kept = "".join(text for text, _ in self._kept)
-        text, lead = kept + unit.text, len(kept) + unit.lead
-        begin = self._unit = self._written.wrote(unit.text)
-        at = len(self.text)
-        for piece, own in [*self._kept, (unit.text, begin)]:
-            self._written.follows(at, own)
-            at += len(piece)
+        begin = self._written.wrote(unit.text)
+        bare = unit.text.lstrip()
+        gap = unit.text[: len(unit.text) - len(bare)]
+        space = self._spaced(gap)
+        self._space = begin, gap, space
+        lead = sum(len(piece) for piece, _ in self._kept)
+        lead += len(space) - len(gap) + unit.lead if unit.lead else 0
+        at, text = len(self.text), ""
+        for piece, own in [*self._kept, (space, begin), (bare, begin + len(gap))]:
+            self._written.follows(at + len(text), own)
+            text += piece
         if self.progress.report is not None and not text.strip():
             return self._release(text, self.progress.report)
         report: Report = yield self._exchange(self.text + text)
@@ -182,12 +186,12 @@ class StreamCourse:
         course = Course(self._strict, max_attempts=1)
         step = course.settle(report, judge=self._judge)
         if not unit.whole and self._strict.on_failure == "closed":
-            return self._stop(report, self._too_long(step.decision))
+            return self._stop(report, self._too_long(step.decision), begin)
         leans_on_nothing = self._leans(unit, claims)
         if step.action == "deliver" and not leans_on_nothing:
             return self._release(text, report)
         if not self.mends or report.outcome != "scored":
-            return self._stop(report, step.decision)
+            return self._stop(report, step.decision, begin)
         while step.call is not None and not leans_on_nothing:
             if isinstance(step.call, Rewrite):
                 step = course.rewritten(step.call, (yield step.call))
@@ -240,6 +244,14 @@ class StreamCourse:
             self._written.left_out(own, own + len(text))
         self._kept = []
 
+    def _spaced(self, gap: str) -> str:
+        """Return the white space before a unit; what was left out before it may have had more."""
+        if not self._gone:
+            return gap
+        if not self.text and not self._kept:
+            return ""
+        return max(gap, self._gap, key=_lines)
+
     def _leave_out(self, unit: Unit, begin: int, claims: Sequence[Claim]) -> Move:
         """Release nothing of a unit, and go on."""
         evidence = dict.fromkeys(
@@ -248,16 +260,15 @@ class StreamCourse:
         self._written.left_out(begin + unit.lead, begin + len(unit.text), tuple(evidence))
         if unit.lead:
             self._kept.append((unit.text[: unit.lead], begin))
+        body = unit.text[unit.lead :]
+        gap = body[: len(body) - len(body.lstrip())]
+        self._gap = max(gap, self._gap, key=_lines) if self._gone and not unit.lead else gap
         self._gone = True
         return Move()
 
     def _release(self, text: str, report: Report) -> Move:
-        if self._gone and not self.text and not self._kept:
-            bare = text.lstrip()  # what stood before it is gone
-            begin = self._unit + len(text) - len(bare)
-            self._written.left_out(self._unit, begin)
-            self._written.follows(0, begin)
-            text = bare
+        begin, gap, space = self._space
+        self._written.changed_space(begin, gap, space)
         self.text += text
         exchange = replace(report.exchange, answer=self.text)
         self.progress.report = replace(report, exchange=exchange)
@@ -279,18 +290,29 @@ class StreamCourse:
             decision = decide(self._last, self._strict)
             if not decision.passed:
                 reason = f"{decision.reason}; nothing is left of it"
-                return self._stop(self._last, replace(decision, reason=reason))
+                return self._stop(
+                    self._last, replace(decision, reason=reason), len(self._written.text)
+                )
         if report is None:
             raise ConfigError("the stream has not begun: read it first")
         decision = decide(report, self._strict)
-        if changes := len(self._written.repairs):
+        if changes := sum(has_words(r.before) for r in self._written.repairs):
             told = f"; mended by {changes} change{'' if changes == 1 else 's'}"
             decision = replace(decision, action="repair", reason=decision.reason + told)
         self._end(report, decision)
         return Move(ends=True)
 
-    def _stop(self, report: Report, decision: Decision) -> Move:
-        """Do what is to be done about a unit that does not pass."""
+    def _stop(self, report: Report, decision: Decision, begin: int) -> Move:
+        """Do what is to be done about a unit that does not pass.
+
+        Args:
+            report: Of the answer up to its end.
+            decision: Why it does not pass.
+            begin: Where, of what was written, it begins.
+        """
+        if self.mends:
+            self._forget_leads()
+            self._written.left_out(begin, len(self._written.text))
         self._tried(report)
         if not self.text and len(self._attempts) < self._most:
             self._begin()
@@ -344,3 +366,7 @@ class StreamCourse:
         if self.blocked and self.settings.fallback is None:
             record = self.record
             raise UnfaithfulAnswerError(record.decision, record.attempts[-1].report, record)
+
+
+def _lines(space: str) -> int:
+    return space.count("\n")

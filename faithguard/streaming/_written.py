@@ -69,6 +69,12 @@ class Written:
                 Repair(span=span, before=before, after="", evidence=tuple(evidence))
             )
 
+    def changed_space(self, begin: int, old: str, new: str) -> None:
+        """Note that other white space was released than what was written at a place."""
+        if old != new:
+            span = (begin, begin + len(old))
+            self._repairs.append(Repair(span=span, before=old, after=new))
+
     def changed(self, repairs: Iterable[Repair], begin: int, text: str) -> None:
         """Note what was changed in the last unit.
 

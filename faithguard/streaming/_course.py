@@ -112,9 +112,9 @@ class StreamCourse:
         return self._written.text + self._growing.held
 
     @property
-    def unsupported(self) -> tuple[Claim, ...]:
-        """The claims for which the last attempt did not pass."""
-        return self._attempts[-1].report.unsupported
+    def report(self) -> Report:
+        """The report of all that was written in the last attempt that has ended."""
+        return self._attempts[-1].report
 
     @property
     def record(self) -> Record:

@@ -43,7 +43,7 @@ def released(
         if move.feedback is None:
             break
         hook = course.settings.more_context
-        again = Again(move.feedback, more_passages(hook, course.unsupported))
+        again = Again(move.feedback, more_passages(hook, course.report.unsupported))
     if move.text:
         yield move.text
     course.raise_if_blocked()
@@ -126,7 +126,7 @@ async def areleased(
         if move.feedback is None:
             break
         hook = course.settings.more_context
-        again = Again(move.feedback, await amore_passages(hook, course.unsupported))
+        again = Again(move.feedback, await amore_passages(hook, course.report.unsupported))
     if move.text:
         yield move.text
     course.raise_if_blocked()

@@ -50,14 +50,15 @@ LAYERS: dict[str, int] = {
     "_judges": 6,
     "guard": 7,
     "testing": 8,
-    "functions": 8,
+    "streaming": 8,
+    "functions": 9,
     "demo": 8,
-    "": 9,
-    "train": 10,
-    "cli": 11,
-    "ui": 10,
-    "pytest_plugin": 11,
-    "__main__": 12,
+    "": 10,
+    "train": 11,
+    "cli": 12,
+    "ui": 11,
+    "pytest_plugin": 12,
+    "__main__": 13,
 }
 """What a part may be imported by: only what stands higher, or is of the same part."""
 

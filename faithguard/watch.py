@@ -20,6 +20,7 @@ from faithguard.errors import ConfigError, describe
 from faithguard.policy import Policy, decide, resolve
 from faithguard.scorer import Scorer, chosen_scorer
 from faithguard.sinks import AnySink, Follower, LogSink, Placed, Sink, SqliteSink
+from faithguard.store._link import VARIABLE
 from faithguard.types import Attempt, Decision, Exchange, Record, Report
 from faithguard.verifiers.judge import Judge
 
@@ -38,8 +39,10 @@ class Outbox:
     """Sinks behind a bounded queue.
 
     Args:
-        sinks: Objects with a `write` method, or functions of a record; by default one log line
-            for each record, and the store that FAITHGUARD_STORE names, if it does.
+        sinks: Objects with a `write` method, or functions of a record; one log line for each
+            record by default. The store that FAITHGUARD_STORE names, if it does, is added to
+            them, unless one of them is a `SqliteSink` of that file; an empty list keeps nothing,
+            not even there.
         capacity: Records that may wait.
 
     Raises:
@@ -53,7 +56,7 @@ class Outbox:
         on_report: Callable[[Report], object] | None = None,
         capacity: int = 1_000,
     ) -> None:
-        self._sinks = _usual() if sinks is None else _checked(sinks)
+        self._sinks = _with_store((LogSink(),) if sinks is None else _checked(sinks))
         self._failing: Counter[int] = Counter()  # records that a sink lost since it last worked
         self.lost = 0
         if on_report is not None and not callable(on_report):
@@ -124,10 +127,14 @@ class Outbox:
             log.warning("faithguard: sink %s works again, %d records lost", _name(sink), lost)
 
 
-def _usual() -> tuple[AnySink, ...]:
-    """Return the sinks of whoever names none."""
-    named = os.environ.get("FAITHGUARD_STORE", "").strip()
-    return (LogSink(), SqliteSink()) if named else (LogSink(),)
+def _with_store(sinks: tuple[AnySink, ...]) -> tuple[AnySink, ...]:
+    """Add the store of whoever started the process to the sinks of whoever wrote it."""
+    if not sinks or not os.environ.get(VARIABLE, "").strip():
+        return sinks
+    store = SqliteSink()
+    owners = (getattr(sink, "__self__", sink) for sink in sinks)  # `sink.write` is a sink, too
+    files = {os.path.realpath(one.path) for one in owners if isinstance(one, SqliteSink)}
+    return sinks if os.path.realpath(store.path) in files else (*sinks, store)
 
 
 def _here(sink: Placed, run: str | None) -> _Write:

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from faithguard import ConfigError, FaithguardError, SqliteSink
-from faithguard.sinks import JsonlSink
+from faithguard.sinks import AnySink, JsonlSink
 from faithguard.store import Filter, Store
 from faithguard.testing import check_sink, example_record
 from faithguard.watch import Outbox, Watch
@@ -87,17 +87,48 @@ def test_a_limit_that_cannot_be_kept_is_told(
 def test_the_variable_adds_a_store_to_the_usual_sinks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The log line stays; whoever names sinks in code has just those."""
+    """The log line stays."""
     monkeypatch.setenv("FAITHGUARD_STORE", str(tmp_path / "records.db"))
     one = record()
     with caplog.at_level(logging.INFO, logger="faithguard"):
         watch = Watch("support")
         watch.submit(lambda: one.exchange)
-        Outbox([]).submit(lambda: record("not kept"))
         assert watch.wait(10)
 
     assert [row.id for row in Store().page()] == ["r1"]
     assert "faithguard id=r1" in caplog.text
+
+
+_SINKS: dict[str, tuple[Callable[[Path], list[AnySink]], list[str]]] = {
+    "a function": (lambda _: [lambda record: None], ["r1"]),
+    "another kind": (lambda path: [JsonlSink(path / "records.jsonl")], ["r1"]),
+    "another store": (lambda path: [SqliteSink(path / "other.db")], ["r1"]),
+    "the same store": (lambda path: [SqliteSink(path / "records.db")], ["r1"]),
+    "by another name": (lambda path: [SqliteSink(path / "link.db", tags=["own"])], ["r1"]),
+    "by no name": (lambda _: [SqliteSink()], ["r1"]),
+    "its method": (lambda _: [SqliteSink().write], ["r1"]),
+    "none": (lambda _: [], []),
+}
+
+
+@pytest.mark.parametrize("named", _SINKS)
+def test_the_store_of_the_variable_is_added_to_sinks_in_code(
+    named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once, and with the settings of a sink of that file, if there is one."""
+    monkeypatch.setenv("FAITHGUARD_STORE", str(tmp_path / "records.db"))
+    (tmp_path / "link.db").symlink_to(tmp_path / "records.db")
+    make, kept = _SINKS[named]
+    outbox = Outbox(make(tmp_path))
+    outbox.tell(record())
+    assert outbox.queue.wait(10)
+
+    rows = Store().page() if kept else ()
+    assert [row.id for row in rows] == kept
+    assert [row.tags for row in rows if "own" in row.tags] == (
+        [("own",)] if named == "by another name" else []
+    )
+    assert (tmp_path / "records.db").exists() == bool(kept)
 
 
 def test_a_variable_that_names_no_file_is_told(

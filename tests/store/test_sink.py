@@ -8,6 +8,7 @@ import os
 import random
 import signal
 import sqlite3
+import stat
 import subprocess
 import sys
 import tempfile
@@ -33,6 +34,11 @@ ROOT = Path(__file__).parents[2]
 def no_store_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """The machine's own setting has no say here."""
     monkeypatch.delenv("FAITHGUARD_STORE", raising=False)
+
+
+def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """Return the warnings so far."""
+    return [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING]
 
 
 def rows(path: Path) -> int:
@@ -141,6 +147,46 @@ def test_a_variable_that_names_no_file_is_told(
         Watch("support")
 
 
+# Other people ---------------------------------------------------------------------------------
+
+posix = pytest.mark.skipif(os.name != "posix", reason="Windows has no such modes of files")
+
+
+@posix
+@pytest.mark.parametrize("mode", [0o666, 0o644, 0o660])
+def test_a_file_that_others_may_open_is_told_once(
+    mode: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It may be shared on purpose, so its mode stays; whoever did not mean it learns of it."""
+    path = tmp_path / "records.db"
+    SqliteSink(path).write(record("before"))
+    path.chmod(mode)
+    for _ in range(2):
+        sink = SqliteSink(path)
+        sink.write(record("after"))
+        sink.close()
+
+    (said,) = warnings(caplog)
+    assert f"other users may open the store {str(path)!r} (mode 0{mode:o}): chmod 600" in said
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
+@posix
+def test_an_empty_file_becomes_its_owners_alone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As one that the sink makes: nobody shares what holds nothing."""
+    path = tmp_path / "records.db"
+    path.touch()
+    path.chmod(0o666)
+    sink = SqliteSink(path)
+    sink.write(record())
+
+    modes = {stat.S_IMODE(one.stat().st_mode) for one in tmp_path.iterdir()}
+    assert modes == {0o600}
+    assert warnings(caplog) == []
+
+
 # Retention ------------------------------------------------------------------------------------
 
 
@@ -174,11 +220,6 @@ def test_a_store_grows_no_larger_than_it_may(tmp_path: Path) -> None:
 
 
 # Losses ---------------------------------------------------------------------------------------
-
-
-def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
-    """Return the warnings so far."""
-    return [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING]
 
 
 def test_a_loss_is_counted_and_said_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -188,14 +188,15 @@ class Store:
             number = batch[-1].number
             yield from batch
 
-    def holds(self, record: Record) -> bool:
-        """Say whether the very same record is there."""
+    def find(self, record: Record) -> int | None:
+        """Return the number of the very same record, of several the last; None without one."""
         with self._link.reading() as db:
             found = db.execute(
-                "SELECT body FROM records JOIN bodies USING (number) WHERE id = ?",
+                "SELECT number, body FROM records JOIN bodies USING (number) WHERE id = ? "
+                "ORDER BY number DESC",
                 (record.exchange.id,),
             ).fetchall()
-        return any(unpacked(body) == record for (body,) in found)
+        return next((number for number, body in found if unpacked(body) == record), None)
 
     def series(
         self, filter: Filter | None = None, by: Literal["day", "hour"] = "day"

@@ -8,7 +8,7 @@ from datetime import UTC
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from faithguard._render._sheet import Sheet, line, sheet_of, visible
+from faithguard._render._sheet import Sheet, became, line, sheet_of, visible
 
 if TYPE_CHECKING:
     from faithguard.store import Opinion
@@ -84,7 +84,7 @@ def _about(record: Record) -> Iterator[str]:
     if exchange.started_at is not None:
         yield f"{exchange.started_at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
     yield line(decision.domain, _WORD)
-    yield decision.action
+    yield became(decision, len(record.attempts))
     if exchange.tags:
         yield "tags " + ", ".join(line(tag, _WORD) for tag in exchange.tags[:10])
     attempts = len(record.attempts)

@@ -123,7 +123,7 @@ def test_show_shows_all_of_a_record(put: Callable[..., str]) -> None:
 
     for words in [
         "When does it leave?",
-        "guarded · 2026-03-04 12:00:00 UTC · customer_support · deliver · tags v7 · 2 attempts",
+        "guarded · 2026-03-04 12:00:00 UTC · customer_support · passed · tags v7 · 2 attempts",
         "generate 1.25 s · $0.0123",
         f"[✓1] {RIGHT}",
         "passed: 1 of 1 claim supported",

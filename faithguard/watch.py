@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ParamSpec, TypeAlias, cast
 
-from faithguard._background import Background
+from faithguard._background import Background, losses
 from faithguard.errors import ConfigError, describe
 from faithguard.policy import Policy, decide, resolve
 from faithguard.scorer import Scorer, chosen_scorer
@@ -114,6 +114,7 @@ class Outbox:
     def _count(self, number: int, sink: AnySink, error: Exception) -> None:
         """Say once that a sink loses records: a full disk is no reason to fill a log as well."""
         self.lost += 1
+        losses.add(_lost_in(sink))
         self._failing[number] += 1
         if self._failing[number] == 1:
             log.warning(
@@ -124,7 +125,12 @@ class Outbox:
 
     def _works(self, number: int, sink: AnySink) -> None:
         if lost := self._failing.pop(number, 0):
+            losses.add(_lost_in(sink), -lost)
             log.warning("faithguard: sink %s works again, %d records lost", _name(sink), lost)
+
+
+def _lost_in(sink: AnySink) -> str:
+    return f"records lost in sink {_name(sink)}"
 
 
 def _with_store(sinks: tuple[AnySink, ...]) -> tuple[AnySink, ...]:

@@ -48,6 +48,8 @@ __all__ = ["GuardedFunction", "guarded", "saw"]
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
 
+_QUESTIONS = ("question", "query", "user_input")
+
 _seen: ContextVar[list[Passage] | None] = ContextVar("faithguard_seen", default=None)
 """What the guarded function that is running has said that it saw."""
 
@@ -107,7 +109,7 @@ def guarded(
     scorer: Scorer | None = None,
     judge: Judge | None = None,
     context: str = "context",
-    question: str = "question",
+    question: str | None = None,
     feedback: str = "feedback",
 ) -> Callable[[Callable[P, R]], GuardedFunction[P, R]]:
     """Guard a function that answers: its answer goes out only once it is verified.
@@ -141,7 +143,9 @@ def guarded(
         scorer: The cascade; the local one by default.
         judge: An LLM that decides what the local cascade leaves open.
         context: The function's parameter that takes the passages, if it has one.
-        question: The function's parameter that takes the question, if it has one.
+        question: The function's parameter that takes the question. If it is not named: one that
+            is called `question`, `query` or `user_input`; no other text is taken for one, since
+            a one-word answer is read as an answer to it.
         feedback: The function's parameter that takes, with "regenerate", what was wrong with
             the last answer; not passed at the first attempt.
 
@@ -172,7 +176,7 @@ class _Names:
     """What the parameters of a function are called."""
 
     context: str = "context"
-    question: str = "question"
+    question: str | None = None
     feedback: str = "feedback"
 
     def check(self, signature: inspect.Signature, settings: Settings) -> None:
@@ -183,7 +187,7 @@ class _Names:
         """
         known, usual = signature.parameters, _Names()
         for kind in ("context", "question", "feedback"):
-            name: str = getattr(self, kind)
+            name: str | None = getattr(self, kind)
             needed = kind == "feedback" and settings.policy.on_fail == "regenerate"
             if name not in known and (needed or name != getattr(usual, kind)):
                 why = "on_fail='regenerate' hands the feedback to it" if needed else "you named it"
@@ -321,8 +325,9 @@ class _Call:
         if isinstance(given, Iterator):  # to be read twice: here, and by the function
             given = bound.arguments[names.context] = list(cast("Iterator[Any]", given))
         self._given = () if given is None else passages_of(given, origin="caller")
-        question: Any = whole.arguments.get(names.question)
-        self._question = question if isinstance(question, str) else None
+        asked = _QUESTIONS if names.question is None else (names.question,)
+        texts = (whole.arguments.get(name) for name in asked)
+        self._question = next((text for text in texts if isinstance(text, str)), None)
         self._own = frozenset(v for v in whole.arguments.values() if isinstance(v, str))
 
     def arguments(self, feedback: str | None) -> inspect.BoundArguments:

@@ -406,6 +406,34 @@ def test_records_reach_the_sinks() -> None:
     assert [len(record.attempts) for record in records] == [1]
 
 
+def asked_in(function: Callable[..., str], **options: str) -> str | None:
+    """Return what the record of a guarded function has as its question."""
+    found: str | None = guards(**options)(function).with_report("a text").record.exchange.question
+    return found
+
+
+def test_a_question_is_known_by_its_name() -> None:
+    """No other text is taken for one: a document is none, and would make a bare "Yes." its own."""
+
+    def query(query: str, context: str = DOC) -> str:
+        return GOOD
+
+    def user_input(user_input: str, context: str = DOC) -> str:
+        return GOOD
+
+    def both(query: str, question: str = "When?", context: str = DOC) -> str:
+        return GOOD
+
+    def document(document: str, context: str = DOC) -> str:
+        return GOOD
+
+    assert asked_in(query) == asked_in(user_input) == "a text"
+    assert asked_in(both) == "When?"
+    assert asked_in(document) is None
+    assert asked_in(document, question="document") == "a text"
+    assert asked_in(both, question="query") == "a text"
+
+
 def test_the_store_that_is_named_gets_what_goes_to_sinks_in_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -329,6 +329,17 @@ def test_what_took_no_time_that_is_known_has_no_table_of_it(serve: Serve, visit:
     expect(page.get_by_role("table", name="Seconds by stage")).to_have_count(1)
 
 
+def test_a_record_without_a_question_says_how_to_have_one(serve: Serve, visit: Visit) -> None:
+    """And one that has a question says nothing of the kind."""
+    server = serve([mixed(question=None), mixed()])
+    page = visit(f"{server.url}#/answer/1")
+    told = page.get_by_text("No question was recorded")
+    expect(told).to_contain_text('@guarded(question="…")')
+    page.goto(f"{server.url}#/answer/2")
+    expect(page.get_by_role("heading", name="Question")).to_be_visible()
+    expect(told).to_have_count(0)
+
+
 def test_a_passage_without_a_source_says_its_origin_once(serve: Serve, visit: Visit) -> None:
     """As those have none that are handed to `check`."""
     page = visit(f"{serve([record_of(exchange('Yes.', Passage(text='Yes.')))]).url}#/answer/1")

@@ -78,7 +78,15 @@ class Exchange {
                   record.question.length,
                 ),
               ]
-            : null,
+            : h(
+                "p",
+                { class: "soft" },
+                "No question was recorded. ",
+                h("code", null, "check(question=…)"),
+                " takes it, ",
+                h("code", null, '@guarded(question="…")'),
+                " names the parameter that does.",
+              ),
           h("div", { class: "titled" }, h("h2", { class: "small" }, "Answer"), this.tries),
           this.answer,
           this.claims,

@@ -25,8 +25,6 @@ export const unseen = (text) => h("span", { class: "unseen" }, text);
 
 export class Trouble extends Error {}
 
-export const AWAY = "The server cannot be reached. Is it still running?";
-
 export async function ask(path, parameters, options) {
   const query = String(parameters ?? "");
   let response;
@@ -34,7 +32,7 @@ export async function ask(path, parameters, options) {
     response = await fetch(`api/${path}${query ? `?${query}` : ""}`, options);
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Trouble(AWAY);
+    throw new Trouble("The server cannot be reached. Is it still running?");
   }
   if (response.status === 403)
     throw new Trouble("This address is no longer valid: the server was started anew.");

@@ -1,30 +1,15 @@
 // The address behind the # -> the page that it names; and keys that hold everywhere.
 
-import { AWAY, h, Trouble } from "./dom.js";
+import { h, Trouble } from "./dom.js";
+import { compare } from "./compare.js";
+import { exchange } from "./exchange.js";
+import { figures } from "./figures.js";
 import { list } from "./list.js";
 
 const main = document.getElementById("main");
 const state = document.getElementById("state");
 const help = document.getElementById("help");
-
-// The list is what most people open: it does not wait for the code of the others.
-const OTHERS = {
-  exchange: () => import("./exchange.js"),
-  figures: () => import("./figures.js"),
-  compare: () => import("./compare.js"),
-};
-const later = (name) => async (asked) => {
-  const code = await OTHERS[name]().catch(() => {
-    throw new Trouble(AWAY);
-  });
-  return code[name](asked);
-};
-const PAGES = {
-  "": list,
-  answer: later("exchange"),
-  figures: later("figures"),
-  compare: later("compare"),
-};
+const PAGES = { "": list, answer: exchange, figures, compare };
 const READING = "reading …";
 const OFF = "faithguard-keys-off";
 
@@ -139,6 +124,4 @@ document.querySelector(".skip").addEventListener("click", (event) => {
 });
 addEventListener("hashchange", show);
 
-show().then(() => {
-  for (const load of Object.values(OTHERS)) load().catch(() => {}); // so that they are there by then
-});
+show();

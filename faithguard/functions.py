@@ -51,6 +51,8 @@ __all__ = ["GuardedFunction", "guarded", "saw"]
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
 
+_QUESTIONS = ("question", "query", "user_input")
+
 _seen: ContextVar[list[Passage] | None] = ContextVar("faithguard_seen", default=None)
 """What the guarded function that is running has said that it saw."""
 
@@ -111,7 +113,7 @@ def guarded(
     judge: Judge | None = None,
     sample: float | None = None,
     context: str = "context",
-    question: str = "question",
+    question: str | None = None,
     feedback: str = "feedback",
     stream: Stream = "answer",
     max_hold_chars: int | None = None,
@@ -144,13 +146,16 @@ def guarded(
             function is one) is handed over with the feedback and is evidence. Only with
             "regenerate".
         on_report: Called with the report of each call's last attempt.
-        sinks: Where records go; one log line for each call by default.
+        sinks: Where records go; one log line for each call by default. The store that
+            FAITHGUARD_STORE names gets them, too, but with an empty list, which keeps none.
         scorer: The cascade; the local one by default.
         judge: An LLM that decides what the local cascade leaves open.
         sample: The share of calls that are checked, from 0 to 1; the others pass as they are,
             but for those of `with_report`. Only with "flag"; all of them by default.
         context: The function's parameter that takes the passages, if it has one.
-        question: The function's parameter that takes the question, if it has one.
+        question: The function's parameter that takes the question. If it is not named: one that
+            is called `question`, `query` or `user_input`; no other text is taken for one, since
+            a one-word answer is read as an answer to it.
         feedback: The function's parameter that takes, with "regenerate", what was wrong with
             the last answer; not passed at the first attempt.
         stream: "answer": hold the whole answer; "claims", for generators: hold each sentence,
@@ -192,7 +197,7 @@ class _Names:
     """What the parameters of a function are called."""
 
     context: str = "context"
-    question: str = "question"
+    question: str | None = None
     feedback: str = "feedback"
 
     def check(self, signature: inspect.Signature, settings: Settings) -> None:
@@ -203,7 +208,7 @@ class _Names:
         """
         known, usual = signature.parameters, _Names()
         for kind in ("context", "question", "feedback"):
-            name: str = getattr(self, kind)
+            name: str | None = getattr(self, kind)
             needed = kind == "feedback" and settings.policy.on_fail == "regenerate"
             if name not in known and (needed or name != getattr(usual, kind)):
                 why = "on_fail='regenerate' hands the feedback to it" if needed else "you named it"
@@ -429,8 +434,9 @@ class _Call:
         if isinstance(given, Iterator):  # to be read twice: here, and by the function
             given = bound.arguments[names.context] = list(cast("Iterator[Any]", given))
         self._given = () if given is None else passages_of(given, origin="caller")
-        question: Any = whole.arguments.get(names.question)
-        self._question = question if isinstance(question, str) else None
+        asked = _QUESTIONS if names.question is None else (names.question,)
+        texts = (whole.arguments.get(name) for name in asked)
+        self._question = next((text for text in texts if isinstance(text, str)), None)
         self._own = frozenset(v for v in whole.arguments.values() if isinstance(v, str))
 
     def arguments(self, feedback: str | None) -> inspect.BoundArguments:

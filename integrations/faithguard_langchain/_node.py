@@ -81,7 +81,8 @@ def verify_node(
         max_attempts: Answers to have written at most, 2 by default; only with "regenerate".
         more_context: As in `guard`.
         on_report: Called with the report of each call's last attempt.
-        sinks: Where records go; one log line for each call by default.
+        sinks: Where records go; one log line for each call by default. The store that
+            FAITHGUARD_STORE names gets them, too, but with an empty list, which keeps none.
         scorer: The cascade; the local one by default.
         judge: An LLM that decides what the local cascade leaves open.
         sample: The share of runs that are checked, from 0 to 1, chosen by a hash of the run's id;

@@ -27,7 +27,9 @@ MARKER = re.compile(
 )
 _PLACE = re.compile(r"(?<!\S)\(?(\d{1,2})[.)]\s+(?=\w|\*\*)")
 _CLOSERS = re.compile(r"(?:[*_)\]\"'”’»」』）】`~]|</\w{1,10}>)+")
-_WIDE_STOP = re.compile(r"[。！？]+[」』）】”\"]*(?!と|って|[\s\[」』）】”\"。！？])")
+_WIDE_STOP = re.compile(
+    r"(?<![。！？])[。！？]++[」』）】”\"]*+(?!と|って|[\s\[」』）】”\"。！？])"
+)
 _WIDE_QUOTE = re.compile("「[^「」]{0,300}」|『[^『』]{0,300}』")
 _ONLY_CITED = re.compile(rf"(?:\s|{CITATION.pattern})+", re.IGNORECASE)
 _LAST = re.compile(r"(\S+?)\s*$")

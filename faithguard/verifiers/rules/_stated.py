@@ -27,6 +27,8 @@ _SAME_STATEMENT = 0.5
 """Share of a claim's content that a sentence must hold before its value can contradict."""
 _MOST_VALUES = 100
 """Values of one claim that are looked for one by one; what has more is no statement."""
+_COMMON = 200
+"""Sentences; a value that more of them hold tells nothing."""
 _COUNTABLE = 12
 """A writer may count up to a dozen things that the context only lists."""
 _FIRST_YEAR, _LAST_YEAR = 1000, 2200
@@ -268,8 +270,9 @@ def _counts(value: Value) -> bool:
 
 
 def holding(scene: Scene, value: Value) -> Iterator[tuple[Near, Value]]:
-    """Yield the sentences that hold a value, and as what."""
-    for number in sorted(scene.context.holders(value)):
+    """Yield the sentences that hold a value, and as what; none if it is too common to tell."""
+    numbers = scene.context.holders(value)
+    for number in sorted(numbers) if len(numbers) <= _COMMON else ():
         near = scene.at(number)
         for other in near.reading.values:
             if value.agrees(other):

@@ -390,7 +390,7 @@ def test_a_domain_has_a_rubric_with_a_version(domain: str, mode: str) -> None:
 
     assert calls == [1, 1]
     assert [RUBRICS[domain].text in text for text in asked] == [False, True]
-    assert f"+rubric={domain}@1" in report.versions["verifiers"]
+    assert f"+rubric={RUBRICS[domain].name}" in report.versions["verifiers"]
 
 
 @pytest.mark.parametrize("rubric", ["finance", "", " ", 7, ["medical"]])
@@ -401,9 +401,9 @@ def test_a_rubric_that_is_none_is_refused(rubric: object) -> None:
 
 
 SAID = {
-    "2": "cc2c1ba7948e",
-    "medical@1": "79b01859c7b9",
-    "legal@1": "6cac02146736",
+    "3": "0874ccd449c7",
+    "medical@2": "9de6f4dd88c5",
+    "legal@2": "afcc4ef4e7eb",
     "financial@1": "e727fc056256",
     "customer_support@1": "2eba2954dd0c",
 }

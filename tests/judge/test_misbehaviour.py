@@ -27,7 +27,8 @@ READ = (
     "no response_format|no max_tokens|no max_tokens at all|no temperature|"
     "no temperature, unnamed|fence|thoughts|thoughts without a beginning|words around|"
     "trailing commas|twice the same|a bare list|another frame|by id|other case|"
-    "spaces in labels|parts|more verdicts|wrong passage|quotes in objects|quote in other marks"
+    "spaces in labels|parts|more verdicts|wrong passage|quotes in a list|quotes in objects|"
+    "quote in other marks"
 ).split("|")
 """What is understood although it is not what was asked for."""
 

@@ -135,11 +135,10 @@ class Judge:
         if not claims or not context.passages:
             return [None] * len(claims)
         plan, deadline = self._plan(claims, context), self.clock() + self.timeout
-        # what to read for the claims keeps a core busy
+        # what to read for the claims, and whether it holds what is quoted, keeps a core busy
         while asks := await offload(plan.todo):
             said = await asyncio.gather(*(self._asaid(ask, deadline) for ask in asks))
-            for ask, outcome in zip(asks, said, strict=True):
-                plan.settle(ask, outcome)
+            await offload(plan.settle_all, asks, said)
         return plan.findings()
 
     def _plan(self, claims: Sequence[Claim], context: Context) -> JudgePlan:

@@ -199,6 +199,11 @@ class JudgePlan:
         else:
             self._read(ask, outcome)
 
+    def settle_all(self, asks: Sequence[Ask], outcomes: Sequence[Completion | JudgeError]) -> None:
+        """Take what came of calls."""
+        for ask, outcome in zip(asks, outcomes, strict=True):
+            self.settle(ask, outcome)
+
     def findings(self) -> list[Finding]:
         """Return a finding for each claim, in order."""
         return [self._finding(claim) for claim in self._claims]

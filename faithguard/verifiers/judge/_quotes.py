@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
 from operator import attrgetter
 
-from faithguard.chat import find_quote
+from faithguard.chat._data import Quotable, forms_of
 from faithguard.types import Claim, Evidence
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._terms import keys_in
@@ -25,6 +26,9 @@ _AROUND = 250
 
 _MOST = 8
 """Quotes, or pieces of one, for a claim: who needs more has not decided what says it."""
+
+_LONGEST = 8_000
+"""Characters of a quote."""
 
 _LEFT_OUT = re.compile(r"\s*(?:\[?(?:\.\.\.|…)\]?)\s*")
 _SENTENCE_ENDS = re.compile(r"[.!?](?:\s|$)|[。！？\n]")
@@ -53,13 +57,14 @@ class Evidences:
     def __init__(self, context: Context, shown: Mapping[int, Excerpt]) -> None:
         self._texts = dict(zip(context.numbers, (p.text for p in context.passages), strict=True))
         self._shown = shown
+        self._read: dict[int, list[tuple[int, Quotable]]] = {}
         self._question = keys_in(context.question or "")
         self._context = context
 
     def of(self, claim: Claim, quotes: Sequence[Quote]) -> tuple[Evidence, ...] | None:
         """Return the evidence of a claim; None if a quote is none, or if there is no quote."""
         held: list[Evidence] = []
-        if len(quotes) > _MOST:
+        if len(quotes) > _MOST or any(len(quote.text) > _LONGEST for quote in quotes):
             return None
         for quote in quotes:
             whole = self._found(quote)
@@ -75,18 +80,21 @@ class Evidences:
 
     def _found(self, quote: Quote) -> Evidence | None:
         """Find a quote, first in the passage that was named: numbers are mixed up, words stand."""
-        found = (self._found_in(excerpt, quote.text) for excerpt in self._read_first(quote.passage))
+        forms = forms_of(quote.text)
+        found = (self._found_in(excerpt, forms) for excerpt in self._read_first(quote.passage))
         return next((evidence for evidence in found if evidence is not None), None)
 
     def _read_first(self, number: int | None) -> list[Excerpt]:
         """Return what was read, a passage that was named before the others."""
         return sorted(self._shown.values(), key=lambda x: self._shown.get(number or 0) is not x)
 
-    def _found_in(self, excerpt: Excerpt, quote: str) -> Evidence | None:
+    def _found_in(self, excerpt: Excerpt, forms: Sequence[str]) -> Evidence | None:
         text = self._texts[excerpt.passage]
-        for start, end in excerpt.spans:
-            place = find_quote(quote, text[start:end])
-            if place is not None:
+        if excerpt.passage not in self._read:
+            spans = [(start, Quotable(text[start:end])) for start, end in excerpt.spans]
+            self._read[excerpt.passage] = spans
+        for start, span in self._read[excerpt.passage]:
+            if (place := span.find(forms)) is not None:
                 begin, stop = start + place[0], start + place[1]
                 return Evidence(
                     passage=excerpt.passage, start=begin, end=stop, quote=text[begin:stop]
@@ -102,8 +110,9 @@ class Evidences:
         if not 2 <= len(parts) <= _MOST:
             return []
         whole: list[list[Evidence]] = []
+        forms = [forms_of(part) for part in parts]
         for excerpt in self._read_first(quote.passage):
-            found = [self._found_in(excerpt, part) for part in parts]
+            found = [self._found_in(excerpt, form) for form in forms]
             held = [evidence for evidence in found if evidence is not None]
             if len(held) == len(parts):
                 whole.append(held)
@@ -133,4 +142,9 @@ class Evidences:
             around = text[max(0, evidence.start - _AROUND) : evidence.end + _AROUND]
             if keys & keys_in(around):
                 return True
-        return not any(keys & keys_in(text) for text in self._texts.values())
+        return not keys & self._words
+
+    @cached_property
+    def _words(self) -> set[str]:
+        """All words of the context."""
+        return {key for text in self._texts.values() for key in keys_in(text)}

@@ -235,6 +235,8 @@ class Raw:
     """White space, a byte at a time and for ever, in the place of a body."""
     hangs_up: bool = False
     """The connection ends after half of the body."""
+    stalls: bool = False
+    """Nothing comes after half of the body."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -368,7 +370,11 @@ def _send(handler: BaseHTTPRequestHandler, raw: Raw) -> None:
         return
     handler.send_header("content-length", str(len(data)))
     handler.end_headers()
-    handler.wfile.write(data[: len(data) // 2] if raw.hangs_up else data)
+    handler.wfile.write(data[: len(data) // 2] if raw.hangs_up or raw.stalls else data)
+    if raw.stalls:
+        handler.wfile.flush()
+        time.sleep(10.0)
+        handler.close_connection = True
     if raw.hangs_up:
         handler.wfile.flush()
         handler.connection.shutdown(socket.SHUT_RDWR)
@@ -503,6 +509,7 @@ MISBEHAVIOURS: Mapping[str, Misbehaviour] = {
     "hangs up": lambda call: Raw(body=completion(call.text).body, hangs_up=True),
     "too late": lambda call: Raw(body=completion(call.text).body, seconds=5.0),
     "drips": lambda _: Raw(body="", drips=True),
+    "stalls": lambda call: Raw(body=completion(call.text).body, stalls=True),
     # of formats and parameters
     "no json_schema": _refuses("response_format", kinds="json_schema"),
     "no json_schema, unnamed": _refuses(

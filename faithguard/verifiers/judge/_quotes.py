@@ -126,7 +126,8 @@ class Evidences:
         """Say whether what is left out within a passage is left out between sentences."""
         for one, two in pairwise(sorted(held, key=attrgetter("passage", "start"))):
             between = self._texts[one.passage][one.end - 1 : two.start]
-            if one.passage == two.passage and not _SENTENCE_ENDS.search(between):
+            cut = one.passage == two.passage and one.end <= two.start
+            if cut and not _SENTENCE_ENDS.search(between):
                 return False
         return True
 

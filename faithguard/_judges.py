@@ -468,7 +468,7 @@ def _one(change: Callable[[Verdict], list[Verdict]]) -> Misbehaviour:
 
     def misbehave(call: Call) -> Raw:
         texts, held = call.asked.statements, call.said["verdicts"]
-        chosen = next(text for text in reversed(texts.values()) if not _is_control(text))
+        chosen = [text for text in texts.values() if not _is_control(text)][-1]
         changed = ([v] if texts[v["id"]] != chosen else change(dict(v)) for v in held)
         return completion(_dumped({"verdicts": [v for some in changed for v in some]}))
 

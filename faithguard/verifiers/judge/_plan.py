@@ -322,7 +322,7 @@ class JudgePlan:
         evidences = Evidences(self._context, ask.shown)
         for keys in ask.ids.values():
             claim, found = ask.claims[keys[0]], [said[key] for key in keys if key in said]
-            labels = {one.label for one in found}
+            labels: set[Label] = {one.label for one in found}
             if len(found) < len(keys):
                 self._once_more(ask, [claim], "missing", "no verdict came back")
                 continue

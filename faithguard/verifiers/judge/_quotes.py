@@ -120,7 +120,7 @@ class Evidences:
             found = [self._found(Quote(quote.passage, part)) for part in parts]
             held = [evidence for evidence in found if evidence is not None]
             whole = [held] if len(held) == len(parts) else []
-        return next((held for held in whole if self._apart(held)), [])
+        return next((held for held in whole if self._apart(held)), list[Evidence]())
 
     def _apart(self, held: Sequence[Evidence]) -> bool:
         """Say whether what is left out within a passage is left out between sentences."""

@@ -44,11 +44,12 @@ class ChatRetold(Retold[str]):
         data = event.data
         if data.get("error"):
             raise FaultError(event)
-        self._head = self._head or data
         choices: Any = data.get("choices")
         held = cast("list[Any]", choices) if isinstance(choices, list) else []
         own = [choice for place, choice in enumerate(held) if index_of(choice, place) == 0]
         choice = mapping(own[0] if own else None)
+        if own or not self._head:  # what comes before the first choice may have no name
+            self._head = data
         delta = mapping(choice.get("delta"))
         if self._opens and delta.get("role"):
             self._opens = False

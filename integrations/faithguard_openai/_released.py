@@ -7,6 +7,7 @@ unless the model may be asked again: then nothing of an attempt is told before i
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import (
     AsyncGenerator,
     AsyncIterator,
@@ -130,11 +131,9 @@ class Released:
         """
         tale, error = self._tale, None
         try:
-            for event in self._events:
+            while not tale.speaks and (event := next(self._events, None)) is not None:
                 if piece := tale.first(event):
                     yield piece
-                if tale.speaks:
-                    break
             try:
                 if not tale.silent:
                     with closing(released(tale.course, self._texts)) as texts:
@@ -145,9 +144,8 @@ class Released:
                 error = blocked
             except SilentError:
                 pass
-            if tale.keeps:
-                for event in self._events:
-                    tale.retold.take(event)
+            while tale.keeps and (event := next(self._events, None)) is not None:
+                tale.retold.take(event)
             yield tale.end(error)
         except FaultError as fault:
             yield told([fault.event]) + END
@@ -177,13 +175,12 @@ class AsyncReleased:
 
     def __init__(self, call: Call, reply: Any, send: Callable[[Body], Awaitable[Any]]) -> None:
         self._tale = _Tale(call)
-        self._reply = reply
-        self._events = _aevents_of(reply)
+        self._source = _AsyncSource(reply)
         self._send = send
 
     async def close(self) -> None:
         """Close the server's stream."""
-        await self._reply.aclose()
+        await self._source.close()
 
     async def pieces(self) -> AsyncGenerator[bytes]:
         """Yield the body that the caller gets.
@@ -193,11 +190,9 @@ class AsyncReleased:
         """
         tale, error = self._tale, None
         try:
-            async for event in self._events:
+            while not tale.speaks and (event := await self._source.next()) is not None:
                 if piece := tale.first(event):
                     yield piece
-                if tale.speaks:
-                    break
             try:
                 if not tale.silent:
                     async with aclosing(areleased(tale.course, self._texts)) as texts:
@@ -208,9 +203,8 @@ class AsyncReleased:
                 error = blocked
             except SilentError:
                 pass
-            if tale.keeps:
-                async for event in self._events:
-                    tale.retold.take(event)
+            while tale.keeps and (event := await self._source.next()) is not None:
+                tale.retold.take(event)
             yield tale.end(error)
         except FaultError as fault:
             yield told([fault.event]) + END
@@ -220,12 +214,11 @@ class AsyncReleased:
     async def _texts(self, again: Again | None) -> AsyncIterator[str]:
         tale = self._tale
         if again is not None:
-            self._reply = await self._send(tale.again(again))
-            self._events = _aevents_of(self._reply)
+            self._source = _AsyncSource(await self._send(tale.again(again)))
         try:
             if tale.lead:
                 yield tale.lead
-            while not tale.retold.over and (event := await anext(self._events, None)) is not None:
+            while not tale.retold.over and (event := await self._source.next()) is not None:
                 if text := tale.retold.take(event):
                     yield text
             if tale.silent:
@@ -233,6 +226,39 @@ class AsyncReleased:
         finally:
             if not tale.keeps:
                 await self.close()
+
+
+class _AsyncSource:
+    """The events of a reply; where who waits for one is cancelled, another may go on."""
+
+    def __init__(self, reply: Any) -> None:
+        self._reply = reply
+        self._events = _aevents_of(reply)
+        self._waiting: asyncio.Task[Event | None] | None = None
+
+    async def next(self) -> Event | None:
+        """Return the next event; None at the end."""
+        if self._waiting is None:
+            self._waiting = asyncio.create_task(self._next())
+        waiting = self._waiting
+        try:
+            event = await asyncio.shield(waiting)
+        except asyncio.CancelledError:
+            if not waiting.cancelled():
+                raise
+            event = None  # closed by another task
+        self._waiting = None
+        return event
+
+    async def _next(self) -> Event | None:
+        return await anext(self._events, None)
+
+    async def close(self) -> None:
+        """Close the reply."""
+        if self._waiting is not None:
+            self._waiting.cancel()
+            await asyncio.gather(self._waiting, return_exceptions=True)
+        await self._reply.aclose()
 
 
 def _events_of(reply: Any) -> Iterator[Event]:

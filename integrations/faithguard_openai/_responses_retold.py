@@ -8,6 +8,7 @@ what is encrypted in it, but not its words. Events of kinds that are not known a
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
@@ -71,6 +72,8 @@ class ResponseRetold(Retold[Part]):
         self._found: list[Passage] = []
         self._wrote: dict[Part, str] = {}
         self._annotations: dict[Part, Any] = {}
+        self._cited: deque[str] = deque()
+        """What was written of its part before each annotation that was not told."""
         self._items: dict[int, dict[str, Any]] = {}
         """What the caller was told of, by its place in the output."""
         self._open: set[int] = set()
@@ -100,15 +103,18 @@ class ResponseRetold(Retold[Part]):
             return
         elif kind.startswith(_ITEM):
             self._read_item(_number(data, "output_index"), mapping(data.get("item")))
-        elif kind.startswith((_PART, *_TEXTS)) and not kind.startswith(_ANNOTATES):
+        elif kind.startswith((_PART, *_TEXTS)):
             part = _part(data)
             if part is None:
                 return
             if kind.endswith(".delta"):
                 self._note(part, "".join(shown(data.get("delta"))))
                 return
-            self._complete(part, mapping(data.get("part", data)))
-        elif not _PASSES.match(kind) and not kind.startswith(_ANNOTATES):
+            if kind.startswith(_ANNOTATES):
+                self._cited.append(self._wrote.get(part, ""))
+            else:
+                self._complete(part, mapping(data.get("part", data)))
+        elif not _PASSES.match(kind):
             return
         self._put(event)
 
@@ -125,7 +131,7 @@ class ResponseRetold(Retold[Part]):
             self._annotations[part] = whole["annotations"]
 
     def _read_item(self, place: int, item: Mapping[str, Any]) -> None:
-        if item.get("type") == "message":
+        if item.get("type", "message") == "message":
             content: Any = item.get("content") or []
             for index, whole in enumerate(cast("list[Any]", content)):
                 part = _part({"output_index": place, "content_index": index, "part": whole})
@@ -194,7 +200,7 @@ class ResponseRetold(Retold[Part]):
             yield from self._end_text(part)
             yield from self._end_part(part)
         for place in sorted(self._open):
-            if self._items[place]["type"] == "message":
+            if self._items[place].get("type", "message") == "message":
                 yield from self._end_item(place, {**self._items[place], "status": "completed"})
 
     def _tell(self, event: Event) -> Iterator[Event]:
@@ -209,7 +215,7 @@ class ResponseRetold(Retold[Part]):
         elif part is None:
             yield self._event(kind, **data)
         elif kind.startswith(_ANNOTATES):
-            if self._wrote.get(part, "").startswith(self._texts.get(part, "")):
+            if self._cited.popleft() == self._texts.get(part):
                 yield self._event(kind, **data)
         elif kind == f"{_PART}added":
             if part not in self._texts:
@@ -229,12 +235,12 @@ class ResponseRetold(Retold[Part]):
 
     def _bare(self, place: int, item: Mapping[str, Any]) -> dict[str, Any]:
         """Return an item with what was told as its text, and without reasoning."""
-        if item.get("type") == "message":
+        if item.get("type", "message") == "message":
             parts = [self._whole(part) for part in sorted(self._texts) if part.item == place]
             return {**item, "content": parts}
         if item.get("type") == "reasoning":
-            rest = {name: value for name, value in item.items() if name != "content"}
-            return {**rest, "summary": []}
+            kept = ("id", "type", "status", "encrypted_content")
+            return {**{name: item[name] for name in kept if name in item}, "summary": []}
         return dict(item)
 
     def ended(self, note: Any) -> Iterator[Event]:

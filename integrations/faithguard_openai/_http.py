@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterator
 from functools import cache
+from inspect import isasyncgen, isgenerator
 from typing import Any
 
 __all__ = ["alater", "later", "now"]
@@ -51,7 +52,8 @@ def _body(library: Any) -> type:
             yield from self._pieces
 
         def close(self) -> None:
-            if not self._pieces.gi_running:  # else another thread reads, and finds it closed
+            # else another thread reads, and finds it closed
+            if not (isgenerator(self._pieces) and self._pieces.gi_running):
                 self._pieces.close()
             self._close()
 
@@ -72,7 +74,8 @@ def _abody(library: Any) -> type:
                 yield piece
 
         async def aclose(self) -> None:
-            if not self._pieces.ag_running:  # else another task reads, and finds it closed
+            # else another task reads, and finds it closed
+            if not (isasyncgen(self._pieces) and self._pieces.ag_running):
                 await self._pieces.aclose()
             await self._close()
 

@@ -155,6 +155,7 @@ class Released:
     def _texts(self, again: Again | None) -> Iterator[str]:
         tale = self._tale
         if again is not None:
+            self.close()
             self._reply = self._send(tale.again(again))
             self._events = _events_of(self._reply)
         try:
@@ -214,6 +215,7 @@ class AsyncReleased:
     async def _texts(self, again: Again | None) -> AsyncIterator[str]:
         tale = self._tale
         if again is not None:
+            await self.close()
             self._source = _AsyncSource(await self._send(tale.again(again)))
         try:
             if tale.lead:

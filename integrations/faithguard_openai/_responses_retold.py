@@ -35,7 +35,7 @@ class Part(NamedTuple):
     """A part of a message, which holds a text."""
 
     item: int
-    index: int
+    content: int
     refuses: bool
 
     @property
@@ -207,7 +207,10 @@ class ResponseRetold(Retold[Part]):
         kind, data = event.data["type"], event.data
         part = _part(data)
         if kind in _BEGINS:
-            bare = {**self._without_text(mapping(data.get("response"))), "output": []}
+            bare: dict[str, Any] = {
+                **self._without_text(mapping(data.get("response"))),
+                "output": [],
+            }
             yield self._event(kind, **{**data, "response": bare})
         elif kind.startswith(_ITEM):
             step = self._begin_item if kind.endswith(".added") else self._end_item
@@ -225,7 +228,7 @@ class ResponseRetold(Retold[Part]):
 
     def _at_part(self, part: Part) -> dict[str, Any]:
         id_ = self._items[part.item].get("id")
-        return {"output_index": part.item, "item_id": id_, "content_index": part.index}
+        return {"output_index": part.item, "item_id": id_, "content_index": part.content}
 
     def _whole(self, part: Part) -> dict[str, Any]:
         text = self._texts[part]

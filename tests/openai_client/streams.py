@@ -15,6 +15,9 @@ from inspect import isawaitable
 from types import TracebackType
 from typing import Any, Self
 
+import httpx
+from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
+
 from faithguard._protocols import Spoken
 from faithguard._protocols import events as events_of
 from faithguard_openai import guard
@@ -180,11 +183,25 @@ Use = Callable[[Any], Any]
 """What a caller does with a guarded client: a coroutine function."""
 
 
-def played(server: Any, use: Use, *, is_async: bool, **options: Any) -> Any:
-    """Let a caller use a guarded client of a server; return what it returns."""
+def played(
+    server: Any, use: Use, *, is_async: bool, connections: int | None = None, **options: Any
+) -> Any:
+    """Let a caller use a guarded client of a server; return what it returns.
+
+    Args:
+        server: To connect to.
+        use: What the caller does.
+        is_async: Whether the client awaits.
+        connections: The client's at most; a request waits for one for 2 seconds.
+        options: Of the guard.
+    """
 
     async def using() -> Any:
         inner: Any = async_client(server) if is_async else client(server)
+        if connections is not None:
+            limits = httpx.Limits(max_connections=connections)
+            kind = DefaultAsyncHttpxClient if is_async else DefaultHttpxClient
+            inner = inner.copy(http_client=kind(limits=limits), timeout=httpx.Timeout(10, pool=2))
         settings = {"domain": "support", "sinks": [], "stream": "claims", **options}
         try:
             return await use(guard(inner, **settings))

@@ -244,6 +244,24 @@ def test_a_bad_beginning_is_written_again(chats: bool, is_async: bool) -> None:
 
 @both
 @apis
+def test_an_attempt_that_ended_gives_its_connection_back(chats: bool, is_async: bool) -> None:
+    """A client of one connection can ask again, and then for something else."""
+
+    def script(body: dict[str, Any]) -> Any:
+        return events_of(body, GOOD if "not supported" in json.dumps(body) else BAD)
+
+    async def use(safe: Any) -> None:
+        for _ in range(2):
+            items, error = await reading(chats)(safe)
+            assert error is None
+            assert texts(items) == [GOOD]
+
+    with EventServer(script) as server:
+        played(server, use, is_async=is_async, on_fail="regenerate", connections=1)
+
+
+@both
+@apis
 def test_what_was_released_is_not_written_again(chats: bool, is_async: bool) -> None:
     """Then the fallback ends it; also where no further attempt is better."""
     options = {"on_fail": "regenerate", "fallback": FALLBACK}
@@ -325,6 +343,32 @@ def test_a_stream_that_another_thread_closes_ends() -> None:
             stream.close()
             gate.set()
             assert reader.exception(10) is not None or reader.result() == []
+        assert server.left.wait(10)
+
+
+def test_a_stream_that_another_task_closes_ends() -> None:
+    """While it is being read; and nothing is left."""
+    gate = threading.Event()
+
+    def script(body: dict[str, Any]) -> Iterator[Told]:
+        yield from list(events_of(body, GOOD))[:3]
+        gate.wait(10)
+        yield from endless(GOOD)(body)
+
+    async def use(safe: Any) -> int:
+        stream = await asked(True)(safe)
+        await anext(stream)
+        reader = asyncio.create_task(anext(stream, None))
+        await asyncio.sleep(0.05)
+        await stream.close()
+        await asyncio.wait([reader], timeout=10)
+        assert reader.done()
+        assert not reader.cancelled()
+        gate.set()
+        return len(asyncio.all_tasks())
+
+    with EventServer(script) as server:
+        assert played(server, use, is_async=True) == 1
         assert server.left.wait(10)
 
 

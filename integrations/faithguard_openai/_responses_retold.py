@@ -70,6 +70,8 @@ class ResponseRetold(Retold[Part]):
         self._end = "response.completed"
         self._number = 0
         self._found: list[Passage] = []
+        self._places: dict[str, int] = {}
+        """Of items, by their ids."""
         self._wrote: dict[Part, str] = {}
         self._annotations: dict[Part, Any] = {}
         self._cited: deque[str] = deque()
@@ -102,7 +104,10 @@ class ResponseRetold(Retold[Part]):
             self._finish(kind)
             return
         elif kind.startswith(_ITEM):
-            self._read_item(_number(data, "output_index"), mapping(data.get("item")))
+            place, item = _number(data, "output_index"), mapping(data.get("item"))
+            if named := item.get("id"):
+                self._places[str(named)] = place
+            self._read_item(place, item)
         elif kind.startswith((_PART, *_TEXTS)):
             part = _part(data)
             if part is None:
@@ -146,8 +151,13 @@ class ResponseRetold(Retold[Part]):
         self.over, self._end = True, kind
         reason = mapping(self._response.get("incomplete_details")).get("reason")
         self.finish_reason = str(reason or self._response.get("status") or "") or None
-        for place, item in enumerate(items_of(self._response)):
+        for place, item in self._output():
             self._read_item(place, item)
+
+    def _output(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """Yield the items of the response, with the places that events have given them."""
+        for place, item in enumerate(items_of(self._response)):
+            yield self._places.get(str(item.get("id")), place), item
 
     # -- what the caller gets ---------------------------------------------------------------------
 
@@ -252,7 +262,7 @@ class ResponseRetold(Retold[Part]):
         if not self.over:
             return
         yield from self._end_all()
-        output = [self._bare(*one) for one in enumerate(items_of(self._response))]
+        output = [self._bare(place, item) for place, item in self._output()]
         yield self._last(self._end, {**self._response, "output": output}, note)
 
     def blocked(self, text: str, note: Any) -> Iterator[Event]:

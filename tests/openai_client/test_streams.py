@@ -702,6 +702,19 @@ def test_text_that_comes_only_at_the_end_is_verified() -> None:
             agree(items, GOOD)
 
 
+def test_items_are_known_by_their_ids() -> None:
+    """A server may count them from another number than the list does."""
+
+    def script(body: dict[str, Any]) -> Iterator[Told]:
+        for name, data in events_of(body, GOOD + CARS):
+            moved = {"output_index": data["output_index"] + 1} if "output_index" in data else {}
+            yield name, {**data, **moved}
+
+    with EventServer(script) as server:
+        items, _ = played(server, reading(False), is_async=False)
+    agree(items, GOOD + CARS)
+
+
 # -- held whole -----------------------------------------------------------------------------------
 
 

@@ -434,7 +434,7 @@ def course_of(clock: Callable[[], float], **options: Any) -> StreamCourse:
     """Return the course of a stream whose seconds are told by a clock."""
     chosen = Settings.of(
         domain=options.pop("domain", "support"),
-        on_fail=None,
+        on_fail=options.pop("on_fail", None),
         fallback=FALLBACK,
         max_attempts=None,
         more_context=None,
@@ -760,6 +760,20 @@ def test_a_stream_has_no_record_before_its_end() -> None:
     """It says so."""
     with pytest.raises(ConfigError, match="has not ended"):
         _ = course_of(Clock()).record
+
+
+def test_a_place_of_what_was_released_is_known_in_what_was_written() -> None:
+    """Also behind what was left out: a framework's events stand between texts there."""
+    course = course_of(Clock(), on_fail="repair")
+    text = f"{LEAVES} {SUNK} {COSTS}"
+
+    found = []
+    for piece in released(course, lambda again: iter(cut(text))):
+        begin = len(course.text) - len(piece)
+        own = course.origin(begin)
+        found.append((piece, text[own : course.settled]))
+
+    assert found == [(LEAVES, LEAVES), (f" {COSTS}", f" {COSTS}")]
 
 
 # What of an answer is known already

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 
 from faithguard import CaptureError
 
-__all__ = ["END", "Event", "EventReader", "encoded", "events_in", "json_in", "told"]
+__all__ = ["END", "Event", "EventReader", "as_bytes", "encoded", "events_in", "json_in"]
 
 _END = "[DONE]"
 END = f"data: {_END}\n\n".encode()
@@ -80,10 +80,10 @@ def events_in(body: bytes) -> list[Event]:
 
 def encoded(events: Iterable[Event]) -> bytes:
     """Return a stream of these events."""
-    return told(events) + END
+    return as_bytes(events) + END
 
 
-def told(events: Iterable[Event]) -> bytes:
+def as_bytes(events: Iterable[Event]) -> bytes:
     """Return a part of a stream: these events."""
     lines: list[str] = []
     for name, data in events:

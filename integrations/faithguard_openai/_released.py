@@ -24,7 +24,7 @@ from faithguard import Exchange, Passage, UnfaithfulAnswerError
 from faithguard.guard import note_of, with_passages
 from faithguard.streaming import Again, StreamCourse, areleased, released
 from faithguard_openai._call import Call, asked_again
-from faithguard_openai._events import END, Event, EventReader, told
+from faithguard_openai._events import END, Event, EventReader, as_bytes
 from faithguard_openai._retold import FaultError
 
 __all__ = ["AsyncReleased", "Released"]
@@ -57,7 +57,7 @@ class _Tale:
         """Read an event that may come before the first text; return what is told."""
         self.lead += self.retold.take(event)
         asks = self._call.settings.policy.on_fail == "regenerate"
-        return b"" if asks else told(self.retold.passed())
+        return b"" if asks else as_bytes(self.retold.passed())
 
     @property
     def speaks(self) -> bool:
@@ -88,7 +88,7 @@ class _Tale:
         if self.course.blocked:  # it is told once it is known what stands beside it
             self._fallback = text
             return b""
-        return told(self.retold.told(text, self.course))
+        return as_bytes(self.retold.told(text, self.course))
 
     def end(self, error: UnfaithfulAnswerError | None = None) -> bytes:
         """Return what is told last.
@@ -98,10 +98,10 @@ class _Tale:
         """
         note = None if self.silent else note_of(self.course.record)
         if not self.course.blocked or self.retold.calls:
-            return told(self.retold.ended(note)) + END
+            return as_bytes(self.retold.ended(note)) + END
         if error is not None:
             raise error
-        return told(self.retold.blocked(self._fallback, note)) + END
+        return as_bytes(self.retold.blocked(self._fallback, note)) + END
 
 
 class Released:
@@ -148,7 +148,7 @@ class Released:
                 tale.retold.take(event)
             yield tale.end(error)
         except FaultError as fault:
-            yield told([fault.event]) + END
+            yield as_bytes([fault.event]) + END
         finally:
             self.close()
 
@@ -208,7 +208,7 @@ class AsyncReleased:
                 tale.retold.take(event)
             yield tale.end(error)
         except FaultError as fault:
-            yield told([fault.event]) + END
+            yield as_bytes([fault.event]) + END
         finally:
             await self.close()
 

@@ -11,12 +11,12 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import import_module
 from inspect import isawaitable
 from types import TracebackType
 from typing import Any, Self
 
-import httpx
-from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
+from openai import DefaultAsyncHttpxClient, DefaultHttpxClient, Timeout
 
 from faithguard._protocols import Spoken
 from faithguard._protocols import events as events_of
@@ -199,9 +199,11 @@ def played(
     async def using() -> Any:
         inner: Any = async_client(server) if is_async else client(server)
         if connections is not None:
-            limits = httpx.Limits(max_connections=connections)
             kind = DefaultAsyncHttpxClient if is_async else DefaultHttpxClient
-            inner = inner.copy(http_client=kind(limits=limits), timeout=httpx.Timeout(10, pool=2))
+            # the SDK speaks by httpx or by httpx2
+            library = import_module(kind.__mro__[1].__module__.partition(".")[0])
+            few = kind(limits=library.Limits(max_connections=connections))
+            inner = inner.copy(http_client=few, timeout=Timeout(10, pool=2))
         settings = {"domain": "support", "sinks": [], "stream": "claims", **options}
         try:
             return await use(guard(inner, **settings))

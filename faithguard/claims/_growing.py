@@ -13,7 +13,7 @@ that word and from the beginning of its line; what is over is not split again.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from faithguard.claims._local import Stretch, stretches
@@ -92,7 +92,8 @@ class GrowingAnswer:
         """
         if self._done == len(self._text):
             return None
-        return self._taken(len(self._text), whole=whole)
+        over = [one for one in stretches(self._text) if one.end > self._done]
+        return self._taken(len(self._text), over, whole=whole)
 
     # -- where a unit ends ------------------------------------------------------------------------
 
@@ -160,10 +161,10 @@ class GrowingAnswer:
             return None
         return self._taken(over[-1].end, over)
 
-    def _taken(self, end: int, over: list[Stretch] | None = None, *, whole: bool = True) -> Unit:
+    def _taken(self, end: int, over: Sequence[Stretch] = (), *, whole: bool = True) -> Unit:
         """Return what is held up to a place, and hold what comes after it."""
-        unit = Unit(self._text[self._done : end], self._lead(over or []), whole)
-        row = over is not None and over[-1].row
+        unit = Unit(self._text[self._done : end], self._lead(over), whole)
+        row = bool(over) and over[-1].row
         keep = 0 if row else max(self._text.rfind(mark, 0, end) for mark in "\r\n") + 1
         if end - keep > _LONGEST_LINE and not row:
             keep = end
@@ -173,15 +174,17 @@ class GrowingAnswer:
         self._line = max(self._line - keep, 0)
         return unit
 
-    def _lead(self, over: list[Stretch]) -> int:
+    def _lead(self, over: Sequence[Stretch]) -> int:
         """Return where in what is held that ends which only leads to the rest."""
-        lead, first = self._done, None
+        lead = self._done
+        first = next((one for one in over if not one.leads), None)
+        if first is None:
+            return 0
         for one in over:
-            if not one.leads:
-                first = one
+            if one is first:
                 break
             lead = one.end
-        if first is not None and first.row:
+        if first.row:
             line = self._text.rfind("\n", 0, first.start)
             if line > lead and has_words(self._text[lead:line]):
                 lead = line  # the head of its table

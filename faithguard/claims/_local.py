@@ -160,7 +160,8 @@ def stretches(answer: str) -> list[Stretch]:
     answer = _SURROGATES.sub("\ufffd", answer)
     units = list(_units(in_plain_letters(answer)))
     found: list[Stretch] = []
-    for unit, following in zip(units, [*units[1:], None], strict=True):
+    for number, unit in enumerate(units, 1):
+        following = units[number] if number < len(units) else None
         row = unit.block.kind == "row"
         leads = not row and (
             unit.block.kind == "heading"

@@ -112,6 +112,15 @@ class StreamCourse:
         return self._written.text + self._growing.held
 
     @property
+    def settled(self) -> int:
+        """How many characters of `written` have been released or left out."""
+        return len(self._written.text)
+
+    def origin(self, place: int) -> int:
+        """Return where in `written` what stands at a place of `text` comes from."""
+        return self._written.place(place)
+
+    @property
     def report(self) -> Report:
         """The report of all that was written in the last attempt that has ended."""
         return self._attempts[-1].report

@@ -190,7 +190,7 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
             )
         self.chain = chain
         self.policy = settings.policy
-        self.fallback = settings.fallback
+        self.fallback: str | AnyRunnable | None = settings.fallback
         self.max_attempts = settings.max_attempts
         self.keys = keys
         self.remembers = again and keys.feedback is None

@@ -31,7 +31,6 @@ REPAIRS = "repair"
 STREAMS = "claims"
 
 PENDING: Mapping[str, Sequence[str]] = {
-    "openai": (STREAMS,),
     # one text of many lines: no guard can hold back what the verifiers let pass
     "langchain-agents-streams": (STREAMS,),
     "llama-index-repairs-and-streams": (STREAMS,),

@@ -171,9 +171,11 @@ class _Reader:
                         await self._hand(unit)
             for unit in self._course.rest():
                 await self._hand(unit)
+        except (KeyboardInterrupt, SystemExit, GeneratorExit):
+            raise  # the event loop's own
         except BaseException as error:
             if self._closing:
-                raise
+                return  # a task that keeps an error keeps all that the error's frames hold
             end = error
         await self._hand(end)
 

@@ -122,7 +122,7 @@ class Stops(BaseCallbackHandler):
     def __init__(self) -> None:
         self._stopped = False
 
-    def on_llm_new_token(self, token: str, **kwargs: Any) -> None:
+    def on_llm_new_token(self, token: Any, **kwargs: Any) -> None:
         """Raise where the model is to stop."""
         if self._stopped:
             raise _Stopped

@@ -8,6 +8,7 @@ outcomes are settled, a `Report`. Who makes the calls, blocking or awaiting, is 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
@@ -30,6 +31,15 @@ from faithguard.verifiers import Context, Finding, Verifier
 from faithguard.verifiers.judge import Judge
 
 __all__ = ["Both", "Extract", "Plan", "Progress", "Verify", "matched", "tallied"]
+
+_AROUND = 2_000
+"""Characters of an answer that is still being written which are read again, at least, before what
+is new in it."""
+
+_PARAGRAPH = re.compile(r"\n[ \t]*\n(?=[^\s\d*+|>•▪●◦‣–—-])")
+"""What begins behind it is part of no list, table or quotation."""
+
+_FENCE = re.compile(r"^[ \t>]*(?:```|~~~)", re.MULTILINE)
 
 _ANSWERS = 0.75
 """Share of a question's content from which the context seems to answer it."""
@@ -115,6 +125,8 @@ class Plan:
     ) -> None:
         self._together = together
         self._before = after.report if after is not None else None
+        self._begin = 0 if self._before is None else _beginning(exchange.answer, self._before)
+        """Where the part of the answer begins that is split."""
         self._exchange = exchange
         self._extractor = extractor
         self._verifiers = tuple(verifiers)
@@ -153,12 +165,12 @@ class Plan:
         """Return the claims that are to be checked."""
         if self._before is None:
             return tuple(claims)
-        begin = len(self._before.exchange.answer)
+        known, at = len(self._before.exchange.answer), self._begin
         return tuple(
             # the others' ids count from 1 as well
-            replace(claim, id=f"{begin}:{claim.id}")
+            replace(claim, id=f"{known}:{claim.id}", span=(claim.span[0] + at, claim.span[1] + at))
             for claim in claims
-            if claim.span[1] > begin
+            if claim.span[1] + at > known
         )
 
     def judged(self, outcome: Judged | Failure) -> None:
@@ -176,7 +188,7 @@ class Plan:
                     self._states[claim.id] = self._checked(finding, self._seen)
 
     def _hold_together(self, claims: Sequence[Claim]) -> bool:
-        size = len(self._exchange.answer)
+        size = len(self._exchange.answer) - self._begin
         spans = all(0 <= claim.span[0] <= claim.span[1] <= size for claim in claims)
         return spans and len({claim.id for claim in claims}) == len(claims)
 
@@ -229,10 +241,13 @@ class Plan:
     def _walk(self) -> Iterator[Extract | Both | Verify]:
         """Yield calls; what came of each is in `_claims` and `_found`."""
         if self._exchange.answer.strip():
+            part = self._exchange
+            if self._begin:
+                part = replace(part, answer=part.answer[self._begin :])
             if self._together is not None and self._seen.passages:
-                yield Both(self._together, self._exchange, self._seen)
+                yield Both(self._together, part, self._seen)
             else:
-                yield Extract(self._extractor, self._exchange)
+                yield Extract(self._extractor, part)
         if self._seen.passages:
             for verifier in self._verifiers:
                 yield from self._round(verifier, self._open(), self._seen, self._states)
@@ -357,6 +372,22 @@ class Plan:
             "extractor": (self._together or self._extractor).name,
             "verifiers": " ".join(verifier.name for verifier in self._verifiers),
         }
+
+
+def _beginning(answer: str, before: Report) -> int:
+    """Return where to begin to split an answer, of whose beginning there is a report.
+
+    At a paragraph, so that lists and tables are read from their beginning; a paragraph that is
+    long itself, at a claim.
+    """
+    latest = len(before.exchange.answer) - _AROUND
+    begin = 0
+    for found in _PARAGRAPH.finditer(answer, 0, max(latest, 0)):
+        if len(_FENCE.findall(answer, begin, found.start())) % 2 == 0:
+            begin = found.end()
+    if latest - begin > _AROUND and "\n" not in answer[begin:].rstrip():
+        begin = max((c.span[0] for c in before.claims if c.span[0] <= latest), default=begin)
+    return begin
 
 
 def tallied(report: Report) -> Report:

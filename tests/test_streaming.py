@@ -174,6 +174,25 @@ def test_a_list_is_read_with_what_leads_to_it() -> None:
     assert record.report.supported == 2
 
 
+def test_a_long_answer_is_read_as_if_it_were_whole() -> None:
+    """Only its end is read again, from where the list, table or paragraph begins."""
+    numbers = range(1, 90)
+    prose = " ".join(f"Pier {n} has {n + 3} lamps." for n in numbers)
+    lines = "\n\n".join(f"Buoy {n} is {n + 2} metres high. It has a bell." for n in numbers)
+    items = "\n".join(f"- berth {n} for {n + 5} EUR" for n in numbers)
+    rows = "\n".join(f"| Quay {n} | {n + 7} EUR |" for n in numbers)
+    code = "\n\n".join(f"berth({n})" for n in numbers)
+    head = "| Quay | Fee |\n|---|---|"
+    parts = [prose, lines, f"We let:\n\n{items}", f"{head}\n{rows}", f"```py\n{code}\n```", prose]
+    text = "\n\n".join(parts)
+    scorer = Scorer(verifiers=[TableVerifier({"*": 1.0})])
+
+    report = streaming(cut(text, 40), scorer=scorer).with_report().record.report
+
+    whole = LocalClaims().extract(text, QUESTION)
+    assert [(c.text, c.span) for c in report.claims] == [(c.text, c.span) for c in whole]
+
+
 def test_the_record_is_of_what_was_released() -> None:
     """One report of the whole answer, whose spans stand in it."""
     text = f"{LEAVES} {CARS} {COSTS}"

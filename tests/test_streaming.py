@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import json
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 
 from faithguard import (
     ConfigError,
+    OpenAIJudge,
     Passage,
     Policy,
     Record,
@@ -28,8 +31,8 @@ from faithguard.errors import CaptureError
 from faithguard.guard import Settings
 from faithguard.scorer import Progress
 from faithguard.streaming import StreamCourse, areleased, released
-from faithguard.testing import Clock, TableVerifier
-from faithguard.types import Claim, Exchange
+from faithguard.testing import ChatServer, Clock, JudgeServer, TableVerifier, honest
+from faithguard.types import Claim, Exchange, Verdict
 from faithguard.verifiers import Context, Finding
 
 DOCS = [
@@ -41,6 +44,7 @@ LEAVES = "The ferry leaves Ulvo at 8:15."
 CARS = "It carries 40 cars."
 COSTS = "A ticket costs 12 EUR for adults."
 CHEAP = "A ticket costs 3 EUR for adults."
+DOGS = "Dogs travel free of charge."
 SUNK = "The steamer Halvard sank in the autumn storm."
 FALLBACK = "Please ask at the quay."
 guards: Callable[..., Any] = functools.partial(guarded, domain="support", sinks=[], stream="claims")
@@ -145,7 +149,7 @@ def test_without_a_fallback_it_raises() -> None:
 
 def test_one_bad_claim_of_many_is_enough() -> None:
     """The policy would let the whole answer through; a sentence is not made good by others."""
-    text = " ".join([LEAVES, COSTS, "Dogs travel free of charge."] * 3 + [SUNK])
+    text = " ".join([LEAVES, COSTS, DOGS] * 3 + [SUNK])
     plain = guarded(domain="support", sinks=[])(lambda context: text)
 
     assert plain(DOCS) == text
@@ -302,6 +306,46 @@ def test_a_sentence_that_leans_on_one_left_out_goes_with_it() -> None:
 
     assert "".join(both(steamer, on_fail="repair")) == COSTS
     assert "".join(both(ferry, on_fail="repair")) == f"{LEAVES} It carries 40 cars."
+
+
+class Denying(TableVerifier):
+    """Contradicts what its table does not support."""
+
+    def _finding(self, claim: Claim) -> Finding:
+        found = super()._finding(claim)
+        wrong = isinstance(found, Verdict) and found.p_supported < 0.5
+        return replace(found, label="contradicted") if wrong else found  # type: ignore[type-var]
+
+
+@pytest.mark.parametrize("reply", [COSTS, SUNK, ""])
+def test_a_judges_model_may_write_a_unit_again(reply: str) -> None:
+    """What it writes is verified; else the unit is left out, and what was released stays."""
+    parts = json.dumps({"parts": [{"id": "u1", "text": reply}]})
+    with ChatServer(lambda _: parts) as server:
+        judge = OpenAIJudge("any", base_url=server.url, api_key="none", retries=0)
+        verifiers = [Denying({SUNK: 0.0, CHEAP: 0.0, "*": 1.0}), judge]
+        scorer = Scorer(verifiers=verifiers)
+        got = both(f"{LEAVES} {SUNK} {DOGS}", on_fail="repair", scorer=scorer)
+
+    assert got == [LEAVES, *([f" {COSTS}"] if reply == COSTS else []), f" {DOGS}"]
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("mode", ["local", "extracted", "together"])
+def test_a_judge_reads_a_unit_with_what_was_released(mode: Any) -> None:
+    """However it comes to its claims; what is known is not judged again."""
+    with JudgeServer(honest()) as server:
+        judge = OpenAIJudge("any", base_url=server.url, api_key="none", claims=mode)
+        scorer = Scorer(verifiers=[judge])
+        record = record_of(f"{LEAVES} {COSTS} {SUNK}", scorer=scorer, fallback=FALLBACK)
+
+    assert record.exchange.answer == f"{LEAVES} {COSTS}"
+    assert [claim.span for claim in record.report.facts] == [(0, 30), (31, 64)]
+    assert not record.decision.passed
+    assert len(record.attempts[0].report.unsupported) == 1
+    if mode == "local":
+        statements = [list(asked.statements.values()) for asked in server.asked]
+        assert all(LEAVES not in texts for texts in statements[1:])
 
 
 # Regenerate
@@ -608,7 +652,7 @@ def test_a_reader_that_leaves_closes_the_model(after: int) -> None:
     """At any point, in the same context in which it ran; nothing is told of it."""
     closed: list[str] = []
     told: list[Record] = []
-    sentences = [LEAVES, COSTS, CARS, "Dogs travel free of charge."]
+    sentences = [LEAVES, COSTS, CARS, DOGS]
 
     @guards(sinks=[told.append])
     def answer(context: Any) -> Iterator[str]:

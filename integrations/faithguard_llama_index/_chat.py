@@ -18,7 +18,7 @@ from llama_index.core.memory import BaseMemory
 
 from faithguard import ConfigError, Policy
 from faithguard_llama_index._again import holds
-from faithguard_llama_index._drive import arun, receipt, reporting, run
+from faithguard_llama_index._drive import areported, arun, receipt, reported, reporting, run
 from faithguard_llama_index._settings import Call, Reported, Settings
 
 __all__ = ["GuardedChatEngine", "ReportingChatEngine"]
@@ -140,25 +140,25 @@ class ReportingChatEngine:
     def chat(self, message: str, chat_history: History = None, **kwargs: Any) -> Reported:
         """Return the response and its record."""
         with receipt() as records:
-            output: Any = self._guarded.chat(message, chat_history, **kwargs)
-            return Reported(output, records[0])
+            return reported(self._guarded.chat(message, chat_history, **kwargs), records)
 
     async def achat(self, message: str, chat_history: History = None, **kwargs: Any) -> Reported:
         """Do the same, awaiting."""
         with receipt() as records:
-            output: Any = await self._guarded.achat(message, chat_history, **kwargs)
-            return Reported(output, records[0])
+            return await areported(
+                await self._guarded.achat(message, chat_history, **kwargs), records
+            )
 
     def stream_chat(self, message: str, chat_history: History = None, **kwargs: Any) -> Reported:
         """Return the stream and its record."""
         with receipt() as records:
-            output: Any = self._guarded.stream_chat(message, chat_history, **kwargs)
-            return Reported(output, records[0])
+            return reported(self._guarded.stream_chat(message, chat_history, **kwargs), records)
 
     async def astream_chat(
         self, message: str, chat_history: History = None, **kwargs: Any
     ) -> Reported:
         """Do the same, awaiting."""
         with receipt() as records:
-            output: Any = await self._guarded.astream_chat(message, chat_history, **kwargs)
-            return Reported(output, records[0])
+            return await areported(
+                await self._guarded.astream_chat(message, chat_history, **kwargs), records
+            )

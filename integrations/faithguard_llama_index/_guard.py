@@ -14,7 +14,7 @@ from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.chat_engine.types import BaseChatEngine
 
 from faithguard import ConfigError, Judge, Policy, Report, Scorer
-from faithguard.guard import MoreContext, OnFail
+from faithguard.guard import MoreContext, OnFail, Stream
 from faithguard.guard import Settings as TextSettings
 from faithguard.sinks import AnySink
 from faithguard_llama_index._agents import guarded_agent
@@ -41,6 +41,9 @@ def guard(
     scorer: Scorer | None = None,
     judge: Judge | None = None,
     sample: float | None = None,
+    stream: Stream = "answer",
+    max_hold_chars: int | None = None,
+    max_hold_seconds: float | None = None,
 ) -> GuardedQueryEngine: ...
 @overload
 def guard(
@@ -56,6 +59,9 @@ def guard(
     scorer: Scorer | None = None,
     judge: Judge | None = None,
     sample: float | None = None,
+    stream: Stream = "answer",
+    max_hold_chars: int | None = None,
+    max_hold_seconds: float | None = None,
 ) -> GuardedChatEngine: ...
 @overload
 def guard(
@@ -71,6 +77,9 @@ def guard(
     scorer: Scorer | None = None,
     judge: Judge | None = None,
     sample: float | None = None,
+    stream: Stream = "answer",
+    max_hold_chars: int | None = None,
+    max_hold_seconds: float | None = None,
 ) -> _Agent: ...
 def guard(
     engine: BaseQueryEngine | BaseChatEngine | FunctionAgent | ReActAgent | AgentWorkflow,
@@ -85,6 +94,9 @@ def guard(
     scorer: Scorer | None = None,
     judge: Judge | None = None,
     sample: float | None = None,
+    stream: Stream = "answer",
+    max_hold_chars: int | None = None,
+    max_hold_seconds: float | None = None,
 ) -> GuardedQueryEngine | GuardedChatEngine | FunctionAgent | ReActAgent | AgentWorkflow:
     """Return an engine or an agent that lets an answer through only once it is verified.
 
@@ -135,6 +147,9 @@ def guard(
         "scorer": scorer,
         "judge": judge,
         "sample": sample,
+        "stream": stream,
+        "max_hold_chars": max_hold_chars,
+        "max_hold_seconds": max_hold_seconds,
     }
     if isinstance(given, BaseWorkflowAgent | AgentWorkflow):
         agent = guarded_agent(cast(Any, given), TextSettings.of(**told))

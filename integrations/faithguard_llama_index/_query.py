@@ -14,7 +14,7 @@ from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
 from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType
 
 from faithguard import Policy
-from faithguard_llama_index._drive import arun, receipt, reporting, retrieved, run
+from faithguard_llama_index._drive import areported, arun, receipt, reported, reporting, retrieved, run
 from faithguard_llama_index._settings import Call, Reported, Settings
 
 __all__ = ["GuardedQueryEngine", "ReportingQueryEngine"]
@@ -138,11 +138,9 @@ class ReportingQueryEngine:
     def query(self, str_or_query_bundle: QueryType) -> Reported:
         """Return the response and its record."""
         with receipt() as records:
-            output: Any = self._guarded.query(str_or_query_bundle)
-            return Reported(output, records[0])
+            return reported(self._guarded.query(str_or_query_bundle), records)
 
     async def aquery(self, str_or_query_bundle: QueryType) -> Reported:
         """Do the same, awaiting."""
         with receipt() as records:
-            output: Any = await self._guarded.aquery(str_or_query_bundle)
-            return Reported(output, records[0])
+            return await areported(await self._guarded.aquery(str_or_query_bundle), records)

@@ -108,6 +108,12 @@ def guard(
     to it. Calls of tools go on unverified; the answer reaches the stream of events, the memory
     and the result once it has passed. The result carries the decision under `"faithguard"`.
 
+        safe_engine = guard(index.as_query_engine(streaming=True), stream="claims")
+        safe_engine.query(question).print_response_stream()
+
+    With `stream="claims"` responses and events come while the model writes on, in LlamaIndex's
+    own types; the note of the decision is in a response's metadata once its stream has ended.
+
     Args:
         engine: A query engine or a chat engine; a FunctionAgent, a ReActAgent or an AgentWorkflow
             of these.
@@ -130,6 +136,13 @@ def guard(
         judge: An LLM that decides what the local cascade leaves open.
         sample: The share of calls (of runs, of an agent) that are checked, from 0 to 1; the others
             pass as they are, but for those of `with_report`. Only with "flag"; all by default.
+        stream: "answer": hold the whole answer; "claims": of what streams, hold each sentence,
+            item or row until all of its claims are supported. One that is not ends the stream
+            with the fallback, or is repaired or left out with "repair"; "regenerate" works until
+            something was delivered; not with "flag". What does not stream is held whole.
+        max_hold_chars: With "claims": characters without the end of a sentence, item or row
+            that are held; more block the stream unless the policy fails open. 4000 by default.
+        max_hold_seconds: With "claims": seconds to wait for that end, 60 by default.
 
     Raises:
         ConfigError: If a setting cannot be used, or the engine is one that a guard cannot

@@ -56,8 +56,9 @@ def live(call: Call, output: Any, ask: Callable[[Any], Any], records: list[Recor
         records: Takes the record when the stream has ended.
     """
     stream = _Stream(call, output, records)
-    texts = _texts(stream, ask)
-    next(texts)  # from here on it is told if it is thrown away
+    texts = _texts(stream, ask, begun=stream.is_chat)
+    if stream.is_chat:  # from here on it is told if it is thrown away
+        next(texts)
     return stream.response(texts)
 
 
@@ -66,7 +67,6 @@ async def alive(
 ) -> Any:
     """Do the same, to be read awaiting."""
     stream = _Stream(call, output, records)
-    # others than chats keep nothing, and may be read in another event loop
     texts = _atexts(stream, ask, begun=stream.is_chat)
     if stream.is_chat:
         await anext(texts)
@@ -167,11 +167,14 @@ class _Stream:
 # -- the text of a response -------------------------------------------------------------------
 
 
-def _texts(stream: _Stream, ask: Callable[[Any], Any]) -> Generator[str, None, None]:
-    """Yield what is released; first of all nothing, so that it has begun."""
+def _texts(
+    stream: _Stream, ask: Callable[[Any], Any], *, begun: bool
+) -> Generator[str, None, None]:
+    """Yield what is released; to have begun, first of all nothing."""
     call = stream.call
     try:
-        yield ""
+        if begun:
+            yield ""
         with closing(released(stream.course, partial(_pieces, stream, ask))) as texts:
             for text in texts:
                 yield stream.shown(text)

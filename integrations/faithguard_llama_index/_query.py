@@ -6,7 +6,6 @@ In: a query. Out: the response of the guarded engine, of the same type, or what 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.response.schema import RESPONSE_TYPE
@@ -31,7 +30,9 @@ class GuardedQueryEngine(BaseQueryEngine):
     response says in `metadata["faithguard"]` how it was decided on. An answer that does not pass
     becomes what `on_fail` says: the fallback, an `UnfaithfulAnswerError` (a block; it carries
     `decision`, `report` and `record`), or the answer, flagged. A streaming engine's answer is
-    held back and comes in one piece. Records reach the sinks a little later: `wait`.
+    held back and comes in one piece, or, with `stream="claims"`, sentence by sentence while the
+    model writes on; source nodes that a model wrote into are left out then. Records reach the
+    sinks a little later: `wait`.
 
     Attributes:
         engine: What is guarded.

@@ -167,6 +167,8 @@ class _Reader:
         try:
             async with _closed(ask(again)) as pieces:
                 async for piece in pieces:
+                    if self._closing:  # some streams catch a cancellation, `asyncio.wait_for` did
+                        raise asyncio.CancelledError
                     for unit in self._course.add(piece):
                         await self._hand(unit)
             for unit in self._course.rest():

@@ -84,6 +84,7 @@ class _Stream:
         self.seen: str | None = None
         """What the user saw so far."""
         self._records = records
+        call.flow.hand_over()
         call.note_sources(output)
         self._kept = known_beside(output, call.scope.trace)
         self._metadata: dict[str, Any] = {**(self._kept.pop("metadata", None) or {})}
@@ -231,8 +232,9 @@ def _pieces(
 def _reading(output: Any, flow: Flow) -> Generator[Iterator[Any]]:
     whole = not streams(output)
     tokens: Iterator[Any] = iter([drain(output).answer] if whole else output.response_gen or ())
+    flow.hand_over()
     try:
-        yield tokens
+        yield flow.read(tokens)
     finally:
         flow.stop()  # before a chat's thread is waited for
         if (close := getattr(tokens, "close", None)) is not None:
@@ -274,7 +276,8 @@ async def _aremember(stream: _Stream) -> None:
 
 async def _agive_up(stream: _Stream) -> None:
     stream.call.scope.closed = True
-    await _astop(stream.output, stream.call.flow)
+    task = getattr(stream.output, "awrite_response_to_history_task", None)  # if nothing was read
+    await _astop(task, stream.call.flow)
     for memory in stream.call.memories:
         await memory.aundo()
 
@@ -299,18 +302,25 @@ async def _apieces(
 
 
 @asynccontextmanager
-async def _areading(output: Any, flow: Flow) -> AsyncGenerator[AsyncIterator[Any]]:
+async def _areading(output: Any, flow: Flow) -> AsyncGenerator[AsyncGenerator[Any, None]]:
     tokens: AsyncIterator[Any]
+    task: asyncio.Task[Any] | None = None
     if isinstance(output, StreamingAgentChatResponse):
+        # LlamaIndex's own, which reads the model; whoever stops reading would wait for its end
+        task, output.awrite_response_to_history_task = output.awrite_response_to_history_task, None
         tokens = output.async_response_gen()
     elif astreams(output):
         tokens = aiter(output.response_gen)
     else:
         tokens = _once((await adrain(output)).answer)
+    flow.hand_over()
     try:
-        yield tokens
+        async with aclosing(flow.aread(tokens)) as read:
+            yield read
+        if task is not None:
+            await task
     finally:
-        await _astop(output, flow)
+        await _astop(task, flow)
         if (aclose := getattr(tokens, "aclose", None)) is not None:
             await aclose()
 
@@ -319,11 +329,15 @@ async def _once(text: str) -> AsyncGenerator[str, None]:
     yield text
 
 
-async def _astop(output: Any, flow: Flow) -> None:
-    """Have nothing more written for an answer."""
-    task: asyncio.Task[Any] | None = getattr(output, "awrite_response_to_history_task", None)
-    if task is not None:  # LlamaIndex's own; it reads the model to its end
-        output.awrite_response_to_history_task = None
+async def _astop(task: asyncio.Task[Any] | None, flow: Flow) -> None:
+    """Have nothing more written for an answer.
+
+    Args:
+        task: What reads the model for it, if anything does.
+        flow: Of the model's stream.
+    """
+    flow.stop()
+    if task is not None:
         task.cancel()
         await asyncio.wait([task])
         if not task.cancelled():

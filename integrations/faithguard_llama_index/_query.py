@@ -13,7 +13,15 @@ from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
 from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType
 
 from faithguard import Policy
-from faithguard_llama_index._drive import areported, arun, receipt, reported, reporting, retrieved, run
+from faithguard_llama_index._drive import (
+    areported,
+    arun,
+    receipt,
+    reported,
+    reporting,
+    retrieved,
+    run,
+)
 from faithguard_llama_index._settings import Call, Reported, Settings
 
 __all__ = ["GuardedQueryEngine", "ReportingQueryEngine"]

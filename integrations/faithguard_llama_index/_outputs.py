@@ -39,15 +39,8 @@ __all__ = [
     "with_answer",
 ]
 
-_KNOWN = (
-    Response,
-    PydanticResponse,
-    StreamingResponse,
-    AsyncStreamingResponse,
-    AgentChatResponse,
-    StreamingAgentChatResponse,
-)
-
+_STREAMING = (StreamingResponse, AsyncStreamingResponse, StreamingAgentChatResponse)
+_KNOWN = (Response, PydanticResponse, AgentChatResponse, *_STREAMING)
 
 _ANSWER = ("response", "response_gen", "response_txt")
 """The fields of a response in which its answer stands."""
@@ -142,10 +135,22 @@ def known_beside(output: Any, trace: Trace) -> dict[str, Any]:
 
     It is handed out before the answer is verified. What a model handed to tools stays.
     """
+    fields = _beside(output)
+    if sources := fields.get("sources"):
+        fields["sources"] = list(map(_without_stream, sources))
     return {
         name: what_stays(value, trace, beside=trace.queries, but=_HANDED_ON)
-        for name, value in _beside(output).items()
+        for name, value in fields.items()
     }
+
+
+def _without_stream(source: Any) -> Any:
+    """Return what a tool gave, less a stream that says what the response does."""
+    raw = source.raw_output
+    if not isinstance(raw, _STREAMING):
+        return source
+    still = Response(None, raw.source_nodes, getattr(raw, "metadata", None))
+    return source.model_copy(update={"raw_output": still})
 
 
 def _beside(output: Any) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import gc
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import pytest
@@ -297,6 +298,17 @@ def test_what_a_model_wrote_is_no_source_that_goes_out_at_once() -> None:
     response = safe(questioning(says(BAD, TRUE), True)).query(QUESTION)
     assert LIE not in repr(response.source_nodes)
     assert {HOURS, PRICE} <= {node.text for node in response.source_nodes}
+
+
+@pytest.mark.parametrize("way", CHATTING)
+def test_a_source_has_no_stream_of_its_own(way: str) -> None:
+    """What the engine inside has streamed is not to be read beside the guard."""
+    came = CHATTING[way](safe(condense_chat(says(BAD)), fallback=FALLBACK), QUESTION)
+    raw = came.response.sources[0].raw_output
+    assert str(raw) == "None"
+    assert {HOURS, PRICE} <= {node.text for node in raw.source_nodes}
+    assert came.response.source_nodes == raw.source_nodes
+    assert came.response.sources[0].raw_input == {"query": QUESTION}
 
 
 def test_a_chat_can_be_read_in_every_way() -> None:
@@ -685,10 +697,6 @@ def test_a_model_does_not_run_far_ahead_of_a_slow_reader(way: str) -> None:
 # -- many at once -----------------------------------------------------------------------------
 
 
-class Told(ScriptedLLM):
-    """A model that answers with the price of the house that it is asked about."""
-
-
 def _house(number: int) -> str:
     return f"A night in house {number} costs {number + 40} euros."
 
@@ -719,16 +727,18 @@ def test_threads_and_tasks_do_not_meet() -> None:
     """Each stream is verified by what was found for its own question."""
     llm = ScriptedLLM(reply=_answer)
     engine = safe(asking(llm, streaming=True, retriever=Houses()), fallback=FALLBACK)
-    chat = lambda: safe(context_chat(llm, Houses()), fallback=FALLBACK)  # noqa: E731
+
+    def chat() -> Any:
+        return safe(context_chat(llm, Houses()), fallback=FALLBACK)
 
     def due(number: int) -> str:
         return f"{_house(number)}\n\n{FALLBACK}" if number % 2 else _house(number)
 
     numbers = range(2, 10)
-    got = in_threads([lambda n=n: _query(engine, _asks(n)).text for n in numbers], 4)  # type: ignore[misc]
-    assert got == [due(number) for number in numbers]
-    got = in_threads([lambda n=n: _chat(chat(), _asks(n)).text for n in numbers], 4)  # type: ignore[misc]
-    assert got == [due(number) for number in numbers]
+    came = in_threads([partial(_query, engine, _asks(number)) for number in numbers], 4)
+    assert [one.text for one in came] == [due(number) for number in numbers]
+    came = in_threads([partial(_chat, chat(), _asks(number)) for number in numbers], 4)
+    assert [one.text for one in came] == [due(number) for number in numbers]
 
     async def one(number: int) -> str:
         response = await engine.aquery(_asks(number))

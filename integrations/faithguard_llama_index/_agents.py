@@ -198,8 +198,8 @@ class _GuardedRun:
         """
         settings, turn = self._faithguard, await _turn_of(ctx)
         if settings.hold is not None and form is not None:
-            step = StreamedStep(settings, turn, ctx, name, form, ask, read)
-            return await self._streamed(ctx, turn, step)
+            streamed = StreamedStep(settings, turn, ctx, name, form, ask, read)
+            return await self._streamed(ctx, turn, streamed)
         turns: list[tuple[str, str]] = []
         while True:
             held = Held(ctx, again=bool(turns))
@@ -347,7 +347,7 @@ def _answer_in(agent: Any, output: AgentOutput) -> str | None:
     return "\n".join(texts)
 
 
-_PLAIN = Form(lambda text: text, certain=False, shown=lambda text: text, retold=False)
+_PLAIN = Form(lambda text: text)
 _LAST = _PLAIN._replace(certain=True)
 """Of what a model answers to the request to come to an end."""
 
@@ -361,8 +361,8 @@ def _form_of(agent: Any) -> Form:
     return Form(
         _reasoned_answer if known else lambda text: None,
         certain=True,
-        shown=lambda text: _last_step(text).get_content(),
-        retold=True,
+        lead=_last_step("").get_content(),
+        stated=lambda text: text.replace("Thought:", " ").replace("Answer:", " "),
     )
 
 

@@ -147,8 +147,9 @@ class _Stream:
         return not self.course.blocked and not self.course.record.repairs
 
     def ended(self) -> None:
-        """Take the end of the model's stream, before a fallback engine is asked."""
-        self.call.end(as_written=self._as_written)
+        """Take the end of the model's stream, before a fallback engine is asked, or after it."""
+        if not self.call.scope.closed:
+            self.call.end(as_written=self._as_written)
 
     def turns(self) -> list[tuple[MemoryStandIn, list[ChatMessage]]]:
         """Return what each memory is to hold of the turn; at the end."""

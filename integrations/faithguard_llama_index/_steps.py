@@ -33,12 +33,12 @@ class Form(NamedTuple):
 
     answer: Callable[[str], str | None]
     """From all that was streamed to the answer so far; None if it cannot be told yet."""
-    certain: bool
+    certain: bool = False
     """Whether a step has an answer where that is not None."""
-    shown: Callable[[str], str]
-    """From the answer so far to what the stream shows."""
-    retold: bool
-    """Whether that is another text than what the model wrote."""
+    lead: str = ""
+    """What may stand before an answer in the place of what its model wrote there."""
+    stated: Callable[[str], str] = str
+    """From what a model wrote before its answer to what it says by it."""
 
 
 class _CallsTools(Exception):
@@ -89,11 +89,16 @@ class StreamedStep:
         """Of the last attempt; None if it was not to be taken to its end."""
         self.seen = ""
         """What was shown of the answer, the fallback included."""
+        self._before = ""
+        """What the model wrote before its answer."""
+        self._lead = ""
+        """What was shown of that, or in its place."""
 
     @property
     def instead(self) -> str | None:
         """What stands in the place of what the model wrote; None if that stays; at the end."""
-        return None if self._as_written and not self._form.retold else self.seen.strip()
+        stays = self._as_written and self._lead == self._before
+        return None if stays else self.seen.strip()
 
     @property
     def _as_written(self) -> bool:
@@ -115,6 +120,8 @@ class StreamedStep:
         self._turn.asked_again = 0
         self._settings.outbox.tell(record)
         if last is not None:
+            if not self.seen:
+                self._lead = self._form.lead
             self._show(last)
         self._show_end()
         return record
@@ -134,6 +141,8 @@ class StreamedStep:
                 async for text in texts:
                     if self._course.blocked:
                         return text
+                    if not self.seen:
+                        self._lead = await self._shown_before()
                     self._show(text)
         except UnfaithfulAnswerError:
             if not self._course.blocked:
@@ -152,9 +161,9 @@ class StreamedStep:
             events = self._begin()
             while (event := await events.get()) is not None and not event.tool_calls:
                 written += event.delta
-                answer = self._form.answer(written)
-                if answer is not None:
+                if answer := self._form.answer(written):
                     self._certain = self._form.certain
+                    self._before = self._before or written.removesuffix(answer)
                     yield answer[len(sent) :]
                     sent = answer
             said = await self._ended()
@@ -162,13 +171,16 @@ class StreamedStep:
                 # the host would show it, and send the question twice
                 self._turns.append((said, self._turn.unread(unread[-1].content or "")))
                 continue
-            yield _rest(self._read(self.output) or "", sent)
+            answer = self._read(self.output) or ""
+            if not sent:
+                self._before = written.rstrip().removesuffix(answer.rstrip())
+            yield _rest(answer, sent)
             return
 
     def _begin(self) -> asyncio.Queue[AgentStream | None]:
         """Begin an attempt; return what it writes to the stream, and None at the end."""
         events: asyncio.Queue[AgentStream | None] = asyncio.Queue()
-        self.output, self._certain = None, False
+        self.output, self._certain, self._before = None, False, ""
         self.held = Held(self._ctx, again=bool(self._turns), heard=events.put_nowait)
         self._task = asyncio.ensure_future(self._ask(self.held, self._turns))
         self._task.add_done_callback(lambda _: events.put_nowait(None))
@@ -206,15 +218,24 @@ class StreamedStep:
 
     # -- what is shown --------------------------------------------------------------------------
 
-    def _show(self, text: str) -> None:
-        before = self._form.shown(self.seen) if self.seen else ""
-        self.seen += text
-        self._ctx.write_event_to_stream(self._event(self._form.shown(self.seen), before))
+    async def _shown_before(self) -> str:
+        """Return what is shown before an answer: what its model wrote there, if that holds."""
+        stated = self._form.stated(self._before)
+        if stated.strip():
+            report = await self._settings.scorer.ascore(self._turn.exchange(stated))
+            known = report.outcome in ("scored", "abstained", "no_claims")
+            if not known or report.unsupported:
+                return self._form.lead
+        return self._before
 
-    def _event(self, shown: str, before: str, **fields: Any) -> AgentStream:
-        return AgentStream(
-            delta=shown[len(before) :], response=shown, current_agent_name=self._name, **fields
-        )
+    def _show(self, text: str) -> None:
+        delta = text if self.seen else self._lead + text
+        self.seen += text
+        self._ctx.write_event_to_stream(self._event(delta))
+
+    def _event(self, delta: str, **fields: Any) -> AgentStream:
+        shown = self._lead + self.seen
+        return AgentStream(delta=delta, response=shown, current_agent_name=self._name, **fields)
 
     def _show_end(self) -> None:
         """Leave of what was held what the model told beside an answer that is as it wrote it."""
@@ -222,8 +243,7 @@ class StreamedStep:
         self.held.streams = []
         thought = "".join(event.thinking_delta or "" for event in events)
         if self._as_written and events and (thought or events[-1].raw is not None):
-            shown = self._form.shown(self.seen)
-            end = self._event(shown, shown, raw=events[-1].raw, thinking_delta=thought or None)
+            end = self._event("", raw=events[-1].raw, thinking_delta=thought or None)
             self.held.streams = [end]
 
     def _show_call(self) -> None:

@@ -29,10 +29,10 @@ from ..leaks.llama_agents import (
     CallingModel,
     ReasoningModel,
     ReasoningTalk,
-    memory,
     plain_tool,
     two_agents,
 )
+from ..leaks.llama_engines import memory
 from ..leaks.llama_scene import Talk, written
 from ..leaks.outcomes import LIE_BETWEEN, lying_between, lying_first
 from ..leaks.scene import (
@@ -52,7 +52,10 @@ from ..leaks.scene import (
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 PRICE = GOOD.removeprefix(TRUE)
-THOUGHT = "Thought: I can answer without using any more tools.\nAnswer: "
+THOUGHT = "Thought: I can answer.\nAnswer: "
+"""What the reasoning model of the scene writes before its answer."""
+PLAIN = "Thought: I can answer without using any more tools.\nAnswer: "
+"""What stands in the place of a thought that does not hold."""
 PATIENCE = 30.0
 
 
@@ -107,8 +110,13 @@ class Run:
         texts = [event.delta for event in self.streams]
         calls = [n for n, event in enumerate(self.streams) if event.tool_calls]
         texts = texts[calls[-1] + 1 :] if calls else texts
-        begin = next((n for n, text in enumerate(texts) if text.startswith(THOUGHT)), 0)
-        return [text.removeprefix(THOUGHT) for text in texts[begin:]]
+        begin = next((n for n, text in enumerate(texts) if "Answer: " in text), 0)
+        return [text.rpartition("Answer: ")[2] for text in texts[begin:]]
+
+    @property
+    def streamed(self) -> str:
+        """All of the text."""
+        return "".join(event.delta for event in self.streams)
 
     @property
     def said(self) -> str:
@@ -150,6 +158,9 @@ def test_what_holds_comes_piece_by_piece(kind: str) -> None:
     assert run.output is not None
     assert run.output["faithguard"]["action"] == "deliver"
     assert run.streams[-1].response == (THOUGHT if kind == "ReActAgent" else "") + GOOD
+    plain = play(KINDS[kind](faithful))
+    assert run.streamed == plain.streamed
+    assert [m.content for m in run.memory] == [m.content for m in plain.memory]
 
 
 class Waiting(CallingModel):
@@ -403,10 +414,9 @@ def test_what_is_said_before_a_call_does_not_end_the_run(
     run = play(safe(agent, on_fail=on_fail, sinks=[records.append]))
     assert str(run.output) == GOOD
     assert run.answer == [TRUE, PRICE]
-    texts = "".join(event.delta for event in run.streams)
-    assert texts.count(before[:2]) >= calls
+    assert run.streamed.count(before[:2]) >= calls
     if on_fail != "repair" or LIE not in before:
-        assert texts == before * calls + GOOD
+        assert run.streamed == before * calls + GOOD
     assert sum(bool(event.tool_calls) for event in run.streams) == calls
     [record] = records
     assert record.exchange.answer == GOOD
@@ -475,20 +485,30 @@ class Musing(ReasoningTalk):
         return self._form.format(answer) if found else before
 
 
-@pytest.mark.parametrize(
-    "form", [f"Thought: {LIE}\nAnswer:  {{}}\n", "{}", f"Thought: {LIE} Answer: {{}} Action: none"]
-)
-def test_of_reasoning_only_the_answer_is_shown(form: str) -> None:
-    """What the model thought before its answer is verified by nobody, and kept nowhere."""
+MUSING = {
+    "a lie before": (f"Thought: {LIE}\nAnswer:  {{}}\n", PLAIN),
+    "what holds before": (f"Thought: {TRUE}\nAnswer:  {{}}\n", f"Thought: {TRUE}\nAnswer:  "),
+    "no form": ("{}", ""),
+    "an action behind": (f"Thought: {LIE} Answer: {{}} Action: none", PLAIN),
+}
+
+
+@pytest.mark.parametrize(("form", "lead"), MUSING.values(), ids=MUSING.keys())
+def test_of_reasoning_only_what_holds_is_shown(form: str, lead: str) -> None:
+    """What the model thought before its answer is shown and kept if it holds, too."""
     model = ReasoningModel(talk=Musing(faithful, form))
     agent = ReActAgent(tools=[plain_tool()], llm=model)
     run = play(safe(agent, on_fail="repair"))
-    assert "".join(run.answer).strip() == str(run.output) == run.said
-    assert str(run.output).startswith(GOOD)
+    assert run.streams[-1].response.startswith(f"{lead}{GOOD}")
+    assert run.streams[-1].response.removeprefix(lead).strip() == str(run.output) == run.said
     assert LIE not in f"{run.events!r} {run.memory!r} {run.state}"
     model = ReasoningModel(talk=Musing(unfaithful, form))
     run = play(safe(ReActAgent(tools=[plain_tool()], llm=model), fallback=FALLBACK))
     assert str(run.output) == run.said == f"{TRUE}\n\n{FALLBACK}"
+    assert LIE not in f"{run.events!r} {run.memory!r} {run.state}"
+    model = ReasoningModel(talk=Musing(lying_first, form))
+    run = play(safe(ReActAgent(tools=[plain_tool()], llm=model), fallback=FALLBACK))
+    assert run.streams[-1].response == f"{PLAIN}{FALLBACK}"
     assert LIE not in f"{run.events!r} {run.memory!r} {run.state}"
 
 

@@ -282,8 +282,9 @@ def test_responses_are_llama_indexs_own_and_name_their_sources_at_once() -> None
     assert response.source_nodes == plain.source_nodes
     assert response.metadata == plain.metadata
     assert response.get_response().response == TRUE
-    assert response.metadata.pop("faithguard")["total"] == 2
-    assert response.metadata == plain.metadata
+    metadata: Any = response.metadata
+    assert metadata.pop("faithguard")["total"] == 2
+    assert metadata == plain.metadata
     aresponse = asyncio.run(queried(says(TRUE)).aquery(QUESTION))
     assert type(aresponse) is AsyncStreamingResponse
     assert aresponse.source_nodes == plain.source_nodes
@@ -348,7 +349,7 @@ def test_with_report_reads_the_stream(mode: ResponseMode) -> None:
 def test_what_does_not_stream_is_held_whole() -> None:
     """Calls that return a whole answer are decided on as with any other guard."""
     engine = safe(asking(says(BAD, TRUE)), on_fail="regenerate")
-    response = engine.query(QUESTION)
+    response: Any = engine.query(QUESTION)
     assert type(response) is Response
     assert response.response == TRUE
     assert response.metadata["faithguard"]["attempts"] == 2
@@ -481,6 +482,33 @@ def test_an_engine_as_fallback_is_asked_the_same(said: str, way: str) -> None:
     assert (len(came.response.source_nodes) == 1) == (said != BAD)
     if way in CHATTING:
         assert turns(engine) == [QUESTION, came.text]
+
+
+@pytest.mark.parametrize("way", CHATTING)
+@pytest.mark.parametrize("said", [LIE, BAD], ids=["at once", "after a sentence"])
+def test_a_fallback_that_shares_the_memory_is_remembered_once(said: str, way: str) -> None:
+    """The turn stands in the memory as the user saw it."""
+    llm = says(said, "Ask Ms Orban.")
+    chat = context_chat(llm)
+    other = simple_chat(llm)
+    other._memory = chat._memory
+    engine = safe(chat, fallback=other)
+    came = CHATTING[way](engine, QUESTION)
+    assert came.text.endswith("Ask Ms Orban.")
+    assert turns(engine) == [QUESTION, came.text]
+
+
+@ways
+def test_a_fallback_that_fails_leaves_what_came(way: str) -> None:
+    """The error of the engine that was asked instead is raised; the memory holds what was seen."""
+    build, ask = WAYS[way]
+    other = guard(build(says(LIE), retriever=Shelf(HOURS)), sinks=[])
+    engine = safe(build(says(BAD)), fallback=other)
+    came = ask(engine, QUESTION)
+    assert came.pieces == [HOURS]
+    assert came.error is not None
+    if way in CHATTING:
+        assert turns(engine) == [QUESTION, HOURS]
 
 
 def test_on_report_is_told_once_of_each_stream() -> None:

@@ -347,7 +347,20 @@ def _answer_in(agent: Any, output: AgentOutput) -> str | None:
     return "\n".join(texts)
 
 
-_PLAIN = Form(lambda text: text)
+def _whole(text: str) -> str | None:
+    return text
+
+
+def _unknown(text: str) -> str | None:
+    """What a parser of the user's own makes of a text is known at its end."""
+    return None
+
+
+def _thought(text: str) -> str:
+    return text.replace("Thought:", " ").replace("Answer:", " ")
+
+
+_PLAIN = Form(_whole)
 _LAST = _PLAIN._replace(certain=True)
 """Of what a model answers to the request to come to an end."""
 
@@ -356,13 +369,12 @@ def _form_of(agent: Any) -> Form:
     """Return how an agent puts its answer into what its model writes."""
     if not isinstance(agent, ReActAgent):
         return _PLAIN
-    # what a parser of the user's own makes of a text is known at its end
     known = type(agent.output_parser) is ReActOutputParser
     return Form(
-        _reasoned_answer if known else lambda text: None,
+        _reasoned_answer if known else _unknown,
         certain=True,
         lead=_last_step("").get_content(),
-        stated=lambda text: text.replace("Thought:", " ").replace("Answer:", " "),
+        stated=_thought,
     )
 
 

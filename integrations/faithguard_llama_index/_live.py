@@ -308,7 +308,8 @@ async def _areading(output: Any, flow: Flow) -> AsyncGenerator[AsyncGenerator[An
     task: asyncio.Task[Any] | None = None
     if isinstance(output, StreamingAgentChatResponse):
         # LlamaIndex's own, which reads the model; whoever stops reading would wait for its end
-        task, output.awrite_response_to_history_task = output.awrite_response_to_history_task, None
+        task = cast(Any, output).awrite_response_to_history_task
+        output.awrite_response_to_history_task = None
         tokens = output.async_response_gen()
     elif astreams(output):
         tokens = aiter(output.response_gen)

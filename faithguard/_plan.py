@@ -20,6 +20,7 @@ from faithguard.claims import Extractor, Splits
 from faithguard.types import (
     Cause,
     Claim,
+    Evidence,
     Exchange,
     Failure,
     Outcome,
@@ -30,7 +31,7 @@ from faithguard.types import (
 from faithguard.verifiers import Context, Finding, Verifier
 from faithguard.verifiers.judge import Judge
 
-__all__ = ["Both", "Extract", "Plan", "Progress", "Verify", "matched", "tallied"]
+__all__ = ["Both", "Extract", "Plan", "Progress", "Verify", "matched", "standing", "tallied"]
 
 _AROUND = 2_000
 """Characters of an answer that is still being written which are read again, at least, before what
@@ -223,7 +224,7 @@ class Plan:
         if (before := self._before) is not None:
             report = replace(
                 report,
-                claims=(*map(self._still, before.claims), *claims),
+                claims=(*(self._still(claim) for claim in before.claims), *claims),
                 failures=(*before.failures, *report.failures),
                 usage=_sum(before.usage, report.usage),
             )
@@ -233,8 +234,7 @@ class Plan:
 
     def _still(self, claim: Claim) -> Claim:
         """Return a claim of before; passages may have moved since."""
-        stands = tuple(e for e in claim.evidence if e.stands_in(self._exchange))
-        return claim if stands == claim.evidence else replace(claim, evidence=stands)
+        return replace(claim, evidence=standing(claim.evidence, self._exchange))
 
     # -- the way ------------------------------------------------------------------------------
 
@@ -388,6 +388,11 @@ def _beginning(answer: str, before: Report) -> int:
     if latest - begin > _AROUND and "\n" not in answer[begin:].rstrip():
         begin = max((c.span[0] for c in before.claims if c.span[0] <= latest), default=begin)
     return begin
+
+
+def standing(pieces: Sequence[Evidence], exchange: Exchange) -> tuple[Evidence, ...]:
+    """Return what of evidence stands in an exchange's passages."""
+    return tuple(piece for piece in pieces if piece.stands_in(exchange))
 
 
 def tallied(report: Report) -> Report:

@@ -8,11 +8,13 @@ import json
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from io import StringIO
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.console import Console
 
 from faithguard import (
     ConfigError,
@@ -30,6 +32,7 @@ from faithguard.claims import LocalClaims
 from faithguard.errors import CaptureError
 from faithguard.guard import Settings
 from faithguard.scorer import Progress
+from faithguard.store._flaws import flaw
 from faithguard.streaming import StreamCourse, areleased, released
 from faithguard.testing import ChatServer, Clock, JudgeServer, TableVerifier, honest
 from faithguard.types import Claim, Exchange, Verdict
@@ -94,6 +97,7 @@ def record_of(text: str, **options: Any) -> Record:
     twin = asyncio.run(astreaming(cut(text), **options).with_report()).record
     assert (twin.exchange.answer, twin.decision) == (record.exchange.answer, record.decision)
     assert twin.repairs == record.repairs
+    assert flaw(record) is None
     return record
 
 
@@ -145,6 +149,16 @@ def test_without_a_fallback_it_raises() -> None:
     assert record.attempts[-1].exchange.answer == f"{LEAVES} {SUNK}"
     assert (record.decision.passed, record.decision.action) == (False, "block")
     assert "Halvard" not in str(error.value)
+
+
+def test_a_record_shows_why_its_stream_was_blocked() -> None:
+    """What was released, and that the attempt went on."""
+    console = Console(file=StringIO(), width=120)
+    with console.capture() as shown:
+        console.print(record_of(f"{LEAVES} {SUNK}", fallback=FALLBACK))
+
+    assert "1 of 1 claim supported" in shown.get()
+    assert "1. scored, 1 of 2 claims supported" in shown.get()
 
 
 def test_one_bad_claim_of_many_is_enough() -> None:
@@ -242,6 +256,7 @@ def test_neither_bytes_nor_verdicts_depend_on_the_cuts(
     assert (first.decision, first.repairs) == (second.decision, second.repairs)
     assert first.report.claims == second.report.claims
     assert [a.report.claims for a in first.attempts] == [a.report.claims for a in second.attempts]
+    assert flaw(first) is None
     if first.decision.passed:
         assert outcomes[0].output == first.exchange.answer == mended(first)
         assert repairs or first.exchange.answer == text

@@ -19,7 +19,7 @@ from faithguard.guard import Course, Hold, Settings, feedback
 from faithguard.policy import decide
 from faithguard.repair import Rewrite
 from faithguard.repair._antecedents import leans
-from faithguard.scorer import Progress, tallied
+from faithguard.scorer import Progress, standing, tallied
 from faithguard.streaming._written import Written
 from faithguard.types import Attempt, Claim, Decision, Exchange, Passage, Record, Report
 from faithguard.verifiers.judge import Judge
@@ -347,7 +347,11 @@ class StreamCourse:
     def _tried(self, report: Report) -> None:
         """Note an attempt: all that was written, with its claims."""
         exchange = replace(report.exchange, answer=self._written.text)
-        whole = replace(report, exchange=exchange, claims=tuple(self._written.claims))
+        claims = tuple(
+            replace(claim, evidence=standing(claim.evidence, exchange))
+            for claim in self._written.claims
+        )
+        whole = replace(report, exchange=exchange, claims=claims)
         told = tallied(whole)
         # without claims only the stage knows that it failed
         report = told if told.total or report.outcome != "failed" else whole
@@ -360,7 +364,10 @@ class StreamCourse:
             report=tallied(replace(report, exchange=exchange)),
             decision=decision,
             attempts=tuple(self._attempts),
-            repairs=self._written.repairs,
+            repairs=tuple(
+                replace(repair, evidence=standing(repair.evidence, exchange))
+                for repair in self._written.repairs
+            ),
             versions=report.versions,
             timings={"verify": self._seconds},
         )

@@ -310,7 +310,9 @@ def test_what_leads_to_a_unit_outlives_it_only_where_it_still_leads(text: str, w
 
 
 def test_if_nothing_is_left_the_stream_is_blocked() -> None:
-    """An empty answer is none."""
+    """An empty answer is none, also where what failed was leant on."""
+    leaning = f"{SUNK} {CARS}"
+    assert both(leaning, on_fail="repair", fallback=FALLBACK) == [FALLBACK]
     assert both(f"# Storms\n\n{SUNK}", on_fail="repair", fallback=FALLBACK) == [FALLBACK]
 
 
@@ -320,6 +322,10 @@ def test_a_sentence_that_leans_on_one_left_out_goes_with_it() -> None:
     ferry = f"{LEAVES} {SUNK} It carries 40 cars."
 
     assert "".join(both(steamer, on_fail="repair")) == COSTS
+    vague = f"{COSTS} {SUNK} Is it still there? {LEAVES}"
+    assert "".join(both(vague, on_fail="repair")) == f"{COSTS} Is it still there? {LEAVES}"
+    hedged = f"{COSTS} {SUNK} This may interest you. {LEAVES}"
+    assert "".join(both(hedged, on_fail="repair")) == f"{COSTS} {LEAVES}"
     assert "".join(both(ferry, on_fail="repair")) == f"{LEAVES} It carries 40 cars."
 
 

@@ -20,6 +20,7 @@ LAYERS: dict[str, int] = {
     "_loopback": 0,
     "_provenance": 0,
     "_protocols": 0,
+    "_polar": 0,
     "errors": 0,
     "types": 0,
     "config": 1,

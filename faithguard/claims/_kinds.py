@@ -91,6 +91,7 @@ _NAME = re.compile(r"(?<=\w )(?!I\b)[A-Z]")
 # What is longer is no set phrase. It also bounds the time that the patterns can take.
 _LONGEST = 600
 _END = 60
+_SENTENCE_END = re.compile(r"(?<=[.!?？؟])\s+")
 
 
 def kind_of(words: str) -> Kind:
@@ -174,6 +175,16 @@ def _tells(head: str) -> bool:
     if len(head.split()) <= 2 or _OPENS.match(head) or ASKED_WORD.match(head):
         return False
     return kind_of(head) == "fact"
+
+
+def is_polar(question: str) -> bool:
+    """Say whether a question can be answered by a yes or a no."""
+    last = _SENTENCE_END.split(question.strip())[-1]
+    return (
+        last.endswith(("?", "？", "؟"))
+        and ASKED_WORD.match(last) is None
+        and ASKED_ELSEWHERE.search(last) is None
+    )
 
 
 def _denies(question: str, *, figure: bool) -> bool:

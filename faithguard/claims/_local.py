@@ -13,12 +13,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from faithguard._polar import agrees, denies
 from faithguard.claims._attribution import attribution_end, without_attribution
 from faithguard.claims._blocks import Block, blocks, cells
 from faithguard.claims._clauses import Clause, clauses
 from faithguard.claims._content import title_tells
 from faithguard.claims._json import ANSWER_KEYS, leaves
-from faithguard.claims._kinds import form_of, is_absence, kind_of
+from faithguard.claims._kinds import form_of, is_absence, is_polar, kind_of
 from faithguard.claims._plain import CITATION, citations, has_words, in_plain_letters, words_of
 from faithguard.claims._sentences import Sentence, sentences
 from faithguard.claims._verbs import UNSURE, has_verb, verb_at
@@ -69,6 +70,10 @@ _ECHO = re.compile(
 # An answer of signs alone, to a question.
 _AGREES = re.compile("[👍✅✔✓☑👌🆗💯⭕🙆]")
 _DISAGREES = re.compile("[👎❌✗✘✖❎🚫⛔🙅]")
+_REQUEST = re.compile(
+    r"\W*(?:please |hi,? |hello,? )*(?:can|could|will|would) you\b|.*\bplease\b", re.IGNORECASE
+)
+"""A question that asks for a deed."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _LONG_WORD = re.compile(r"[^\W\d_]{4,}")
 # Three plain words or more between a capital and a stop: its verb is one that no list knows.
@@ -185,7 +190,7 @@ class LocalClaims:
     @property
     def name(self) -> str:
         """`name@version`: part of every report."""
-        return "local-claims@2"
+        return "local-claims@3"
 
     def extract(self, answer: str, question: str | None = None) -> list[Claim]:
         """Return the claims of an answer, in its order."""
@@ -443,7 +448,8 @@ def _claims(unit: _Unit) -> Iterator[_Found]:
             words = f"{echo[1]}." if echo else words
             answered = None if unit.lead else _ANSWERED.match(words)
             short = words[answered.end() :] if answered else words
-            short = short if not has_verb(short) and _short(short) else ""
+            polar = agrees(words) or denies(words)
+            short = short if polar or (not has_verb(short) and _short(short)) else ""
         fragment = kind == "fact" and not unit.lead and bool(short)
         if kind == "fact":
             words = _lead_text(unit, words, statement=has_verb(words))
@@ -511,6 +517,15 @@ def _asked(found: list[_Found], question: str) -> list[_Found]:
     facts = [index for index, one in enumerate(found) if one.kind == "fact"]
     if not question:
         return _glued(found)
+    if not facts and is_polar(question):
+        found = [
+            replace(one, kind="fact", text=f"{question} {one.text}")
+            if _settles(one, question)
+            else one
+            for one in found
+        ]
+        if any(one.kind == "fact" for one in found):
+            return found
     if not facts:
         return [
             replace(one, kind="abstention") if one.kind == "meta" and is_absence(one.text) else one
@@ -527,6 +542,13 @@ def _asked(found: list[_Found], question: str) -> list[_Found]:
         else one
         for index, one in enumerate(found)
     ]
+
+
+def _settles(one: _Found, question: str) -> bool:
+    """Whether a courtesy answers a question: "Of course.", but not to "Can you tell me ...?"."""
+    if denies(one.text):
+        return True
+    return agrees(one.text) and _REQUEST.match(question) is None
 
 
 def _repeats(text: str, question: str) -> bool:

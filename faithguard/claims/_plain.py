@@ -143,9 +143,18 @@ def _plain_letters() -> dict[int, str]:
 _PLAIN_LETTERS = _plain_letters()
 
 
+_TURNED = re.compile("\u202e([^\u202c\u2066-\u2069\n]*)")
+
+
 def in_plain_letters(text: str) -> str:
-    """Return a text of the same length, its fancy letters and digits as plain ones."""
-    return text if text.isascii() else text.translate(_PLAIN_LETTERS)
+    """Return a text of the same length as its reader sees it.
+
+    Fancy letters and digits are plain ones, and what an override of direction turns around is
+    turned around: "\u202e12" is shown as 21.
+    """
+    if text.isascii():
+        return text
+    return _TURNED.sub(lambda m: m[0][0] + m[1][::-1], text.translate(_PLAIN_LETTERS))
 
 
 def has_words(text: str) -> bool:

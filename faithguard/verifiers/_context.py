@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -224,6 +224,12 @@ class Context:
         needs = self._needs(terms).values()
         whole = math.fsum(weight for weight, _ in needs)
         return 3 * math.fsum(weight for weight, holders in needs if holders) >= whole > 0.0
+
+    def holding(self, keys: frozenset[str], *, most: int) -> list[Sentence]:
+        """Return sentences that hold two thirds of some words or more, in order."""
+        held = Counter(number for key in keys for number in self._index.get(key, ()))
+        chosen = [number for number in sorted(held) if 3 * held[number] >= 2 * len(keys)]
+        return [self.sentences[number] for number in chosen[:most]]
 
     def alike(self, terms: Terms) -> Iterator[Sentence]:
         """Yield the sentences that hold most words of a statement, in order."""

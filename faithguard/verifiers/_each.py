@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from faithguard._offload import offload
 from faithguard.types import Claim, Verdict
+from faithguard.verifiers._asked import settled
 from faithguard.verifiers._context import Context
 
 __all__ = ["EachClaim"]
@@ -24,7 +25,11 @@ class EachClaim:
 
     def verify(self, claims: Sequence[Claim], context: Context) -> Sequence[Verdict | None]:
         """Return what is said of each claim, in order."""
-        return [self.verdict(claim, context) for claim in claims]
+        return [settled(claim, lambda one: self.found(one, context)) for claim in claims]
+
+    def found(self, claim: Claim, context: Context) -> Verdict | None:
+        """Return what is said of a claim that is to be taken as it stands."""
+        return self.verdict(claim, context)
 
     async def averify(self, claims: Sequence[Claim], context: Context) -> Sequence[Verdict | None]:
         """Do the same off the event loop."""

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from faithguard.types import Claim, Evidence, Verdict
+from faithguard.verifiers._asked import ELSEWHERE, NOT_OF_THIS, elsewhere
 from faithguard.verifiers._context import Context, Selection, Sentence
 from faithguard.verifiers._difference import disagreements, flipped, overlap
 from faithguard.verifiers._each import EachClaim
@@ -46,7 +47,7 @@ _STRONG = frozenset(
 class Lexical(EachClaim):
     """Support by words: stems, values in their places, names, strength and polarity."""
 
-    name = "lexical@2"
+    name = "lexical@3"
 
     def verdict(self, claim: Claim, context: Context) -> Verdict:
         """Return a verdict."""
@@ -54,13 +55,16 @@ class Lexical(EachClaim):
         selection = context.select(claim.text)
         p = _probability(features(terms, selection))
         evidence = tuple(sentence.evidence() for sentence in selection.sentences)
+        other = p >= 0.5 and elsewhere(claim.text, context)
+        if other:
+            p = min(p, ELSEWHERE)
         if p < 0.5:
             return Verdict(
                 claim=claim.id,
                 label="not_mentioned",
                 p_supported=p,
                 verifier=self.name,
-                reason=lack(claim.text, terms, selection),
+                reason=NOT_OF_THIS if other else lack(claim.text, terms, selection),
                 evidence=evidence[:1],
             )
         rival = rival_in(terms, selection, context)

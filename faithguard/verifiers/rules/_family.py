@@ -6,8 +6,6 @@ the context.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._each import EachClaim
@@ -19,9 +17,6 @@ __all__ = ["Family"]
 class Family(EachClaim):
     """A rule; a member adds `name` and `verdict`."""
 
-    def verify(self, claims: Sequence[Claim], context: Context) -> Sequence[Verdict | None]:
-        """Return what is said of each claim, in order."""
-        return [
-            None if scene_of(claim, context).stands else self.verdict(claim, context)
-            for claim in claims
-        ]
+    def found(self, claim: Claim, context: Context) -> Verdict | None:
+        """Return what is said of a claim that does not stand in the context word for word."""
+        return None if scene_of(claim, context).stands else self.verdict(claim, context)

@@ -1,0 +1,142 @@
+"""A claim that is a question and a short answer to it, read as one statement.
+
+In: such a claim and its context. Out: for a yes or no, what is to be looked up and how the finding
+is to be taken; for another answer, whether the context says of something else what was asked.
+The words of the question alone support no answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from faithguard._polar import agrees, asked_and_said, denies
+from faithguard.types import Claim, Verdict
+from faithguard.verifiers._context import Context, Sentence
+from faithguard.verifiers._terms import analyse
+
+__all__ = ["ELSEWHERE", "NOT_OF_THIS", "elsewhere", "settled"]
+
+_NEGATIVE = re.compile(
+    r"(?i)\b(?:not|no|never|none|without|nicht|kein\w*|nie|pas|jamais|non|nunca|n[ãa]o|niet|"
+    r"geen)\b|"
+    r"n['’]t\b|不|没|沒|ない|ません|لا|नहीं|не"
+)
+"""In a question it leaves open what a yes or a no means."""
+
+_PART = re.compile(r"[;；]\s*|,?\s+(?:while|whereas|whilst|but|however)\s+", re.IGNORECASE)
+
+_PRONOUN = re.compile(
+    r"\W*(?:he|she|it|they|this|that|these|those|his|her|its|their|both|er|sie|es|il|elle|ils|"
+    r"elles|"
+    r"él|ella|lui|lei|ele|ela|hij|zij)\b",
+    re.IGNORECASE,
+)
+
+_COUNT = re.compile(
+    r"\W*(?P<count>both|neither|either|none|all|nobody|no one|nothing|everybody|everyone|"
+    r"everything|any|"
+    r"each|some|beide|keine[rs]?|alle|niemand|nichts|ambos|ninguno|todos|nadie|les deux|"
+    r"aucun\w*|tous|"
+    r"personne|rien|entrambi|nessuno|tutti|ambas|nenhum\w*|ninguém)\b[^\w]*",
+    re.IGNORECASE,
+)
+"""An answer that is no more than a count of what the question names."""
+
+ELSEWHERE = 0.3
+"""The most that an answer is believed which the context says of something else."""
+
+NOT_OF_THIS = "the context does not say it of what was asked"
+
+_MOST = 200
+"""Sentences that hold an answer's words which are looked at."""
+
+
+def settled(claim: Claim, look: Callable[[Claim], Verdict | None]) -> Verdict | None:
+    """Return what a verifier finds of a claim; of a yes or a no by what was asked.
+
+    Args:
+        claim: The claim.
+        look: What the verifier finds of a claim that is to be taken as it stands.
+    """
+    parts = asked_and_said(claim.text)
+    if parts is None or _NEGATIVE.search(parts[0]):
+        return look(claim)
+    question, said = parts
+    no = denies(said)
+    if not no and not agrees(said):
+        return look(claim)
+    found = look(replace(claim, text=f"{question} Yes."))
+    return _turned(found) if no and found is not None else found
+
+
+def _turned(found: Verdict) -> Verdict | None:
+    """Return what is so of "no" if that is so of "yes"."""
+    if found.label == "supported":
+        return replace(
+            found,
+            label="contradicted",
+            p_supported=1.0 - found.p_supported,
+            reason="the context says that it is so",
+        )
+    if found.label == "contradicted":
+        if not found.evidence:
+            return None
+        return replace(
+            found,
+            label="supported",
+            p_supported=1.0 - found.p_supported,
+            reason=f"it is not so: {found.reason}",
+        )
+    return found
+
+
+def elsewhere(text: str, context: Context) -> bool:
+    """Say whether the context does not say of an answer what was asked, or says it of another.
+
+    "Which dome has a lift? The north dome." has all its words in "the south dome has a lift; the
+    north dome has stairs", and is wrong: the part that holds most of the question lacks the answer.
+
+    Args:
+        text: Of a claim.
+        context: Of its exchange.
+    """
+    parts = asked_and_said(text)
+    if parts is None or agrees(parts[1]) or denies(parts[1]):
+        return False
+    question, said = parts
+    asked, terms = frozenset(analyse(question).words), analyse(said)
+    own = frozenset(terms.words) - asked
+    home = context.select(question).sentences[:1]
+    if not home:
+        return False
+    if not own:
+        count = _COUNT.fullmatch(said)
+        return count is not None and count["count"].casefold() not in home[0].text.casefold()
+    near = [part for sentence in context.holding(own, most=_MOST) for part in _parts(sentence)]
+    far = [
+        part for sentence in home if not _means(sentence, own, context) for part in _parts(sentence)
+    ]
+    return _most(asked, [part for part in far if not _holds(part, own)]) > _most(
+        asked, [part for part in near if _holds(part, own)]
+    )
+
+
+def _parts(sentence: Sentence) -> list[frozenset[str]]:
+    """Return the words of each part of a sentence that says something of its own."""
+    return [frozenset(analyse(part).words) for part in _PART.split(sentence.words)]
+
+
+def _holds(part: frozenset[str], own: frozenset[str]) -> bool:
+    return 3 * len(own & part) >= 2 * len(own)
+
+
+def _means(sentence: Sentence, own: frozenset[str], context: Context) -> bool:
+    """Say whether a sentence begins with a word for what the one before it names."""
+    before = context.before(sentence) if _PRONOUN.match(sentence.text) else None
+    return before is not None and _holds(frozenset(before.terms.words), own)
+
+
+def _most(asked: frozenset[str], parts: Sequence[frozenset[str]]) -> int:
+    return max((len(asked & part) for part in parts), default=0)

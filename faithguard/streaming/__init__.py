@@ -23,6 +23,8 @@ What a framework's guard does:
   before it; `course.blocked` is true from then on. Without a fallback `UnfaithfulAnswerError` is
   raised: its `report` is of all that was written, `record.exchange.answer` is what was released.
   A fallback that is no text is the caller's to deliver.
+- Who is told of what the model writes, and does not read it, iterates over `pushed(course, piece)`
+  for each piece, and over `pushed(course, None)` at the end, and does as each `Move` says.
 - Close it (`close`, `aclose`) and the model's stream is closed; nothing is left running. It has
   no record then.
 
@@ -33,12 +35,12 @@ on; what was released stays as it is, so items are not numbered anew.
 
     _written   what the model wrote, beside what was released
     _course    what is done with each unit, without I/O
-    _drivers   `released` and `areleased`
+    _drivers   `released` and `pushed`, and their async twins
 """
 
 from __future__ import annotations
 
 from faithguard.streaming._course import Again, Move, StreamCourse
-from faithguard.streaming._drivers import areleased, released
+from faithguard.streaming._drivers import apushed, areleased, pushed, released
 
-__all__ = ["Again", "Move", "StreamCourse", "areleased", "released"]
+__all__ = ["Again", "Move", "StreamCourse", "apushed", "areleased", "pushed", "released"]

@@ -94,9 +94,10 @@ class StreamCourse:
         self._attempts: list[Attempt] = []
         self._record: Record | None = None
         self._seconds = 0.0
-        self._begin()
+        self.restart()
 
-    def _begin(self) -> None:
+    def restart(self) -> None:
+        """Forget what was written in this attempt, of which nothing may have been released."""
         self._growing = GrowingAnswer(self._hold.chars)
         self._written = Written()
         self._since: float | None = None
@@ -326,7 +327,7 @@ class StreamCourse:
             self._written.left_out(begin, len(self._written.text))
         self._tried(report)
         if not self.text and len(self._attempts) < self._most:
-            self._begin()
+            self.restart()
             return Move(ends=True, feedback=feedback(report))
         told = f" after {len(self._attempts)} attempts" if len(self._attempts) > 1 else ""
         told += "; what came before it was released" if self.text else ""

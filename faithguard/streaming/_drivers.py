@@ -4,6 +4,7 @@ Blocking, a unit is verified in the reader's own thread as soon as it is there, 
 is read on: a model behind a socket writes on into that meanwhile, and a context, a thread or a
 close never has to be shared (`tests/bench/streams.py` shows that no time is lost). Awaiting, one
 task reads the model, at most two units ahead of the reader, and the reader's own verifies.
+`pushed` and `apushed` are for who does not read the model but is told of what it writes.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from faithguard.repair import Rewrite
 from faithguard.streaming._course import Again, Move, StreamCourse
 from faithguard.types import Exchange
 
-__all__ = ["areleased", "released"]
+__all__ = ["apushed", "areleased", "pushed", "released"]
 
 
 def released(
@@ -73,10 +74,47 @@ def _attempt(
 def _units(course: StreamCourse, context: Context, pieces: Iterator[str]) -> Iterator[Unit]:
     end = object()
     while (piece := context.run(next, pieces, end)) is not end:
-        yield from course.add(cast(str, piece))
-        if (unit := course.overdue()) is not None:
-            yield unit
-    yield from course.rest()
+        yield from _told(course, cast(str, piece))
+    yield from _told(course, None)
+
+
+def pushed(course: StreamCourse, piece: str | None) -> Iterator[Move]:
+    """Yield what is to be done about a piece of text that a model wrote, blocking.
+
+    The last move is the first that `ends`; nothing may be pushed after it, but what a model that
+    is asked again writes.
+
+    Args:
+        course: Of the stream.
+        piece: What the model wrote; None where it has ended.
+    """
+    for unit in _told(course, piece):
+        yield (move := _settled(course, unit))
+        if move.ends:
+            return
+        course.waits()
+    if piece is None:
+        yield course.finish()
+
+
+async def apushed(course: StreamCourse, piece: str | None) -> AsyncGenerator[Move, None]:
+    """Do the same, awaiting."""
+    for unit in _told(course, piece):
+        yield (move := await _asettled(course, unit))
+        if move.ends:
+            return
+        course.waits()
+    if piece is None:
+        yield course.finish()
+
+
+def _told(course: StreamCourse, piece: str | None) -> Iterator[Unit]:
+    if piece is None:
+        yield from course.rest()
+        return
+    yield from course.add(piece)
+    if (unit := course.overdue()) is not None:
+        yield unit
 
 
 def _settled(course: StreamCourse, unit: Unit) -> Move:

@@ -8,7 +8,8 @@ model is called in a run of the middleware's, from which nothing reaches the cal
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Annotated, Any, NotRequired, TypedDict, cast, get_type_hints
 
@@ -49,21 +50,19 @@ from faithguard.capture import new_id
 from faithguard.guard import (
     MoreContext,
     OnFail,
+    Settings,
     Step,
+    Stream,
     amore_passages,
     asettled,
-    attempts,
-    checked_fallback,
-    checked_more,
-    course_policy,
     more_passages,
     note_of,
     settled,
 )
-from faithguard.sampling import checked_share, takes
-from faithguard.scorer import chosen_scorer
+from faithguard.sampling import takes
 from faithguard.sinks import AnySink
 from faithguard.watch import Outbox
+from faithguard_langchain._agent_streams import Flow, Outlet, listener
 from faithguard_langchain._call import is_marked, marked
 from faithguard_langchain._isolation import Caught, GuardCapture, detached, heard, silenced
 from faithguard_langchain._refuse import refuse_handlers
@@ -132,6 +131,16 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
         judge: An LLM that decides what the local cascade leaves open.
         sample: The share of turns that are checked, from 0 to 1, chosen by a hash of the turn's id;
             the others pass as they are. Only with "flag"; all of them by default.
+        stream: What the caller's streams of messages hold of an answer: the whole "answer", or,
+            with "claims", each sentence, item or row until all of its claims are supported. One
+            that is not ends the answer with the fallback, or is repaired or left out with
+            "repair"; "regenerate" works until something was released; not with "flag". However
+            the agent is called, its state gets what is released. A structured response is held
+            whole. A model with tools is stopped by no block: it may want to call one.
+        max_hold_chars: With "claims": characters without the end of a sentence, item or row
+            that are held; more block the answer unless the policy fails open. 4000 by default.
+        max_hold_seconds: With "claims": seconds to wait for that end, 60 by default; looked at
+            when the model writes on.
         name: Tells two in one agent apart; made of domain and `on_fail` by default.
 
     Raises:
@@ -152,20 +161,35 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
         scorer: Scorer | None = None,
         judge: Judge | None = None,
         sample: float | None = None,
+        stream: Stream = "answer",
+        max_hold_chars: int | None = None,
+        max_hold_seconds: float | None = None,
         name: str | None = None,
     ) -> None:
         super().__init__()
-        self.policy = course_policy(domain, on_fail, repairs=True)
-        self.max_attempts = attempts(max_attempts, self.policy)
-        checked_fallback(fallback, self.policy, {"a Runnable": Runnable})
-        checked_more(more_context, self.policy)
-        self._more_context = more_context
-        self.fallback = fallback
+        self._settings = Settings.of(
+            domain=domain,
+            on_fail=on_fail,
+            fallback=fallback,
+            max_attempts=max_attempts,
+            more_context=more_context,
+            on_report=on_report,
+            sinks=sinks,
+            scorer=scorer,
+            judge=judge,
+            sample=sample,
+            fallbacks={"a Runnable": Runnable},
+            stream=stream,
+            max_hold_chars=max_hold_chars,
+            max_hold_seconds=max_hold_seconds,
+        )
+        # what is said beside a wish to call tools is streamed as well, and is nothing to record
+        self._unrecorded = replace(self._settings, outbox=Outbox([]))
+        self.policy = self._settings.policy
+        self.max_attempts = self._settings.max_attempts
+        self.fallback: str | Runnable[Any, Any] | None = fallback
         self.tools = []
         self._name = _checked_name(name, self.policy)
-        self._outbox = Outbox(sinks, on_report=on_report)
-        self._scorer = chosen_scorer(scorer, judge)
-        self._share = checked_share(sample, on_fail=self.policy.on_fail)
         self._key = f"{self._name}.turn"
         # held by the run, and gone with it: never checkpointed, never in its output
         handle = Annotated[str, UntrackedValue, PrivateStateAttr]
@@ -178,7 +202,7 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def wait(self, timeout: float | None = 10.0) -> bool:
         """Wait until all records are in the sinks; return whether it was in time (seconds)."""
-        return self._outbox.queue.wait(timeout)
+        return self._settings.outbox.queue.wait(timeout)
 
     # -- the drivers of a `Turn` --------------------------------------------------------------
 
@@ -189,21 +213,39 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
         if not self._checks(request.state):
             return handler(request)
         given = ensure_config()
+        manager = get_callback_manager_for_config(given)
         hop = _Hop(self, request)
-        apart = hop.apart(get_callback_manager_for_config(given), given)
+        apart = hop.apart(manager, given)
+        if (flow := self._flow(hop, manager, given)) is not None and flow.outlet.carries:
+            heard(apart, listener(flow, awaits=False))
         while True:
-            with hop.caught as caught, set_config_context(apart) as context:
+            with hop.caught as caught, hop.running(flow), set_config_context(apart) as context:
                 hop.response = context.run(handler, hop.request)
             caught.check()
             if hop.unreadable():
                 continue
-            if (texts := hop.texts()) is None:
+            texts = hop.texts()
+            if flow is not None and (rest := hop.left(flow, texts)) is not None:
+                flow.settle(rest)
+                if flow.feedback is not None:
+                    report = flow.course.report
+                    more = more_passages(self._settings.more_context, report.unsupported)
+                    hop.again([report.exchange.answer], hop.turn.again(flow.feedback, more))
+                    hop.begin(flow)
+                    continue
+                instead = self._instead(flow.course.blocked, request.messages)
+                message = hop.released(flow, instead)
+                flow.outlet.tell(flow.last(message))
+                return hop.passed()
+            if texts is None:
+                if flow is not None:
+                    flow.outlet.tell(flow.last(hop.shown(flow)))
                 return hop.passed()
             course, exchange = hop.turn.course(), hop.turn.exchange(texts)
-            step = settled(course, self._scorer, exchange, answer=hop.mendable(texts))
+            step = settled(course, self._settings.scorer, exchange, answer=hop.mendable(texts))
             if step.feedback is None:
-                return hop.close(step, self._instead(step, request.messages))
-            more = more_passages(self._more_context, course.report.unsupported)
+                return hop.close(step, self._instead(step.action == "block", request.messages))
+            more = more_passages(self._settings.more_context, course.report.unsupported)
             hop.again(texts, hop.turn.again(step.feedback, more))
 
     async def awrap_model_call(
@@ -213,21 +255,43 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
         if not self._checks(request.state):
             return await handler(request)
         given = ensure_config()
+        manager = get_async_callback_manager_for_config(given)
         hop = _Hop(self, request)
-        apart = hop.apart(get_async_callback_manager_for_config(given), given)
+        apart = hop.apart(manager, given)
+        if (flow := self._flow(hop, manager, given)) is not None and flow.outlet.carries:
+            heard(apart, listener(flow, awaits=True))
         while True:
-            with hop.caught as caught, set_config_context(apart) as context:
+            with hop.caught as caught, hop.running(flow), set_config_context(apart) as context:
                 hop.response = await coro_with_context(_awaited(handler, hop.request), context)
             caught.check()
             if hop.unreadable():
                 continue
-            if (texts := hop.texts()) is None:
+            texts = hop.texts()
+            if flow is not None and (rest := hop.left(flow, texts)) is not None:
+                await flow.asettle(rest)
+                if flow.feedback is not None:
+                    report = flow.course.report
+                    more = await amore_passages(self._settings.more_context, report.unsupported)
+                    hop.again([report.exchange.answer], hop.turn.again(flow.feedback, more))
+                    hop.begin(flow)
+                    continue
+                instead = await self._ainstead(flow.course.blocked, request.messages)
+                message = hop.released(flow, instead)
+                await flow.outlet.atell(flow.last(message))
+                return hop.passed()
+            if texts is None:
+                if flow is not None:
+                    await flow.outlet.atell(flow.last(hop.shown(flow)))
                 return hop.passed()
             course, exchange = hop.turn.course(), hop.turn.exchange(texts)
-            step = await asettled(course, self._scorer, exchange, answer=hop.mendable(texts))
+            step = await asettled(
+                course, self._settings.scorer, exchange, answer=hop.mendable(texts)
+            )
             if step.feedback is None:
-                return hop.close(step, await self._ainstead(step, request.messages))
-            more = await amore_passages(self._more_context, course.report.unsupported)
+                return hop.close(
+                    step, await self._ainstead(step.action == "block", request.messages)
+                )
+            more = await amore_passages(self._settings.more_context, course.report.unsupported)
             hop.again(texts, hop.turn.again(step.feedback, more))
 
     def wrap_tool_call(
@@ -273,31 +337,35 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
         return _noted(messages[-1], *await self._ajudged(turn, texts, whole, messages))
 
     def _checks(self, state: Any) -> bool:
-        return takes(self._share, turn_id(messages_of(state)))
+        return takes(self._settings.share, turn_id(messages_of(state)))
 
     def _judged(self, turn: Turn, texts: Texts, whole: str, messages: Messages) -> Judged:
         """Return the record of texts that end a turn, and what stands in their place, if any."""
         if not texts:
             return None, None
         course, exchange = turn.course(may_ask=False), turn.exchange(texts)
-        step = settled(course, self._scorer, exchange, answer=_mendable(texts, whole))
-        return self._ended(turn, step, texts, self._instead(step, messages))
+        step = settled(course, self._settings.scorer, exchange, answer=_mendable(texts, whole))
+        return self._ended(turn, step, texts, self._instead(step.action == "block", messages))
 
     async def _ajudged(self, turn: Turn, texts: Texts, whole: str, messages: Messages) -> Judged:
         """Do the same, awaiting."""
         if not texts:
             return None, None
         course, exchange = turn.course(may_ask=False), turn.exchange(texts)
-        step = await asettled(course, self._scorer, exchange, answer=_mendable(texts, whole))
-        return self._ended(turn, step, texts, await self._ainstead(step, messages))
+        step = await asettled(
+            course, self._settings.scorer, exchange, answer=_mendable(texts, whole)
+        )
+        return self._ended(
+            turn, step, texts, await self._ainstead(step.action == "block", messages)
+        )
 
     def _ended(self, turn: Turn, step: Step, texts: Texts, instead: BaseMessage | None) -> Judged:
         text = step.answer if instead is None else text_of(instead)
         return self.close(turn, step, "\n\n".join(texts) if text is None else text), text
 
-    def _instead(self, step: Step, messages: Messages) -> BaseMessage | None:
+    def _instead(self, blocked: bool, messages: Messages) -> BaseMessage | None:
         """Return what stands in the place of an answer that is held back, if anything does."""
-        said: Any = self.fallback if step.action == "block" else None
+        said: Any = self.fallback if blocked else None
         if isinstance(said, Runnable):
             given = ensure_config()
             plain = detached(get_callback_manager_for_config(given), given)
@@ -305,9 +373,9 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
                 said = context.run(cast(Any, said).invoke, messages, plain)
         return _message(said)
 
-    async def _ainstead(self, step: Step, messages: Messages) -> BaseMessage | None:
+    async def _ainstead(self, blocked: bool, messages: Messages) -> BaseMessage | None:
         """Do the same, awaiting."""
-        said: Any = self.fallback if step.action == "block" else None
+        said: Any = self.fallback if blocked else None
         if isinstance(said, Runnable):
             given = ensure_config()
             plain = detached(get_async_callback_manager_for_config(given), given)
@@ -316,6 +384,15 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
         return _message(said)
 
     # -- what a hop shares with the middleware ------------------------------------------------
+
+    def _flow(self, hop: _Hop, manager: BaseCallbackManager, given: RunnableConfig) -> Flow | None:
+        """Return the stream of a hop whose answer is released claim by claim."""
+        if self._settings.hold is None or hop.request.response_format is not None:
+            return None
+        outlet = Outlet(manager, hop.request.messages)
+        flow = Flow(self._unrecorded, lambda text: hop.turn.exchange([text]), outlet, given)
+        hop.begin(flow)
+        return flow
 
     def turn_of(self, state: Any) -> Handle:
         """Return the turn that a state's run is in, or a new one."""
@@ -337,11 +414,15 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
             UnfaithfulAnswerError: If the answer is held back and there is no fallback.
         """
         record = turn.close(delivered)
-        run = getattr(ensure_config().get("callbacks"), "parent_run_id", None)
-        self._outbox.tell(record, None if run is None else str(run))
+        self.tell(record)
         if step.action == "block" and self.fallback is None:
             raise UnfaithfulAnswerError(record.decision, record.report, record)
         return record
+
+    def tell(self, record: Record) -> None:
+        """Tell of an answer."""
+        run = getattr(ensure_config().get("callbacks"), "parent_run_id", None)
+        self._settings.outbox.tell(record, None if run is None else str(run))
 
 
 class _Hop:
@@ -422,6 +503,50 @@ class _Hop:
         result = [m if _is_fallback(m) else marked(m, record) for m in result]
         self.response = replace(self.response, result=result)
         return self.passed()
+
+    # -- an answer that is released claim by claim ----------------------------------------------
+
+    def begin(self, flow: Flow) -> None:
+        """Begin an attempt of a stream."""
+        rules = [] if self.request.system_message is None else [self.request.system_message]
+        flow.begin([*rules, *self.request.messages], calls=bool(self.request.tools))
+
+    @contextmanager
+    def running(self, flow: Flow | None) -> Iterator[None]:
+        """Be there while the model runs, which may be stopped without a response."""
+        self.response = ModelResponse([])
+        with nullcontext() if flow is None else flow.running(self.turn.trace.wrote):
+            yield
+
+    def left(self, flow: Flow, texts: Texts | None) -> str | None:
+        """Return what of the answer is still to be pushed; None if it does not go by claim."""
+        if texts is None and self.response.result:
+            return None
+        return flow.left((texts and self.mendable(texts)) or None)
+
+    def released(self, flow: Flow, instead: BaseMessage | None) -> BaseMessage:
+        """Take what was released, and what stands in the place of the rest, as the response.
+
+        Raises:
+            UnfaithfulAnswerError: If the answer is blocked and there is no fallback.
+        """
+        course, result = flow.course, self.response.result
+        if not course.blocked:
+            result = [*result[:-1], flow.message(result[-1])]
+        elif instead is not None:
+            result = [flow.instead(instead)]
+        self.turn.delivered = "".join(text_of(m) for m in result)
+        self._guard.tell(course.record)
+        course.raise_if_blocked()
+        result = [m if _is_fallback(m) else marked(m, course.record) for m in result]
+        self.response = ModelResponse(result)
+        return result[-1]
+
+    def shown(self, flow: Flow) -> BaseMessage:
+        """Return the message that is no answer, as the caller's streams know it."""
+        *before, last = self.response.result
+        self.response = replace(self.response, result=[*before, flow.known(last)])
+        return self.response.result[-1]
 
     def passed(self) -> ExtendedModelResponse[Any]:
         """Return the response, with the turn that it belongs to."""

@@ -9,7 +9,7 @@ captures all that happens in it.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Self, cast
+from typing import Any, Self, TypeVar, cast
 from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager
@@ -20,7 +20,18 @@ from faithguard.guard import withheld
 from faithguard_langchain._capture import Capture
 from faithguard_langchain._refuse import carries_text, is_global, listens_to_tokens
 
-__all__ = ["Caught", "GuardCapture", "Stops", "detached", "heard", "nowhere", "silenced"]
+__all__ = [
+    "Caught",
+    "GuardCapture",
+    "Stops",
+    "carriers",
+    "detached",
+    "heard",
+    "nowhere",
+    "silenced",
+]
+
+T = TypeVar("T", bound=BaseCallbackManager)
 
 
 class GuardCapture(Capture):
@@ -160,6 +171,14 @@ def detached(child: BaseCallbackManager, config: RunnableConfig) -> RunnableConf
         if key in _OF_INTERRUPTS or not key.startswith(("__pregel_", "checkpoint_"))
     }
     return inner
+
+
+def carriers(manager: T) -> T:
+    """Return a manager of those handlers alone that `detached` leaves out: the caller's streams."""
+    alone = manager.copy()
+    alone.handlers = [h for h in manager.handlers if carries_text(h)]
+    alone.inheritable_handlers = [h for h in manager.inheritable_handlers if carries_text(h)]
+    return alone
 
 
 def heard(config: RunnableConfig, handler: BaseCallbackHandler) -> RunnableConfig:

@@ -46,7 +46,7 @@ from faithguard_langchain._isolation import carriers
 from faithguard_langchain._outputs import spoken
 from faithguard_langchain._values import text_of
 
-__all__ = ["Flow", "Outlet", "listener"]
+__all__ = ["Flow", "Outlet", "asks", "listener"]
 
 Telling = tuple[str, tuple[Any, ...], dict[str, Any]]
 """What a run's handlers are told: the name of the event, and what comes with it."""
@@ -174,18 +174,18 @@ class Flow:
         self.course = StreamCourse(settings, exchange)
         self.outlet = outlet
         self._given = given
-        self.begin((), calls=True)
+        self.begin(lambda messages: False, calls=True)
 
-    def begin(self, prompt: Sequence[BaseMessage], *, calls: bool) -> None:
+    def begin(self, asked: Callable[[Sequence[BaseMessage]], bool], *, calls: bool) -> None:
         """Begin an attempt.
 
         Args:
-            prompt: What the model is asked.
+            asked: Says whether who is sent these messages is the model that writes the answer.
             calls: Whether it may call tools.
         """
         self.move: Move | None = None
         """What ended the answer, once something did."""
-        self._prompt = prompt
+        self._asked = asked
         self._calls = calls
         self._run: UUID | None = None
         """The run whose tokens are the answer's."""
@@ -197,14 +197,8 @@ class Flow:
     def starts(self, run: UUID, messages: Sequence[BaseMessage], metadata: Any) -> None:
         """Take the run of a model; a middleware may call one for its own ends."""
         own = {"lc_source", "lc_internal_call"} & set(cast("Mapping[str, Any]", metadata or {}))
-        if self._run is None and not self._deaf and not own and self._asks(messages):
+        if self._run is None and not self._deaf and not own and self._asked(messages):
             self._run = run
-
-    def _asks(self, messages: Sequence[BaseMessage]) -> bool:
-        """Whether messages are the prompt; a middleware may have added to its rules."""
-        rules, rest = _parted(messages)
-        own_rules, own_rest = _parted(self._prompt)
-        return rest == own_rest and own_rules in rules and bool(own_rules) == bool(rules)
 
     def fails(self, run: UUID) -> None:
         """Take the error of a run; a middleware may have the model write once more."""
@@ -288,8 +282,8 @@ class Flow:
         if self.course.text:
             raise CaptureError(
                 "with stream='claims' a part of the answer was released, and then it became "
-                "another one: put the middleware that changes answers before FaithfulnessMiddleware"
-                ", or leave `stream` out, so that the whole answer is held"
+                "another one: let what changes answers, and other models that write, stand before the "
+                "guard, or leave `stream` out, so that the whole answer is held"
             )
         self.course.restart()
         return whole
@@ -335,6 +329,13 @@ class Flow:
             if text.startswith(self.course.text):
                 yield from self.outlet.piece(text[len(self.course.text) :])
             yield from self.outlet.end(message)
+
+
+def asks(prompt: Sequence[BaseMessage], messages: Sequence[BaseMessage]) -> bool:
+    """Say whether messages are a prompt; a middleware may have added to its rules."""
+    rules, rest = _parted(prompt)
+    told, sent = _parted(messages)
+    return sent == rest and rules in told and bool(rules) == bool(told)
 
 
 def _parted(messages: Sequence[BaseMessage]) -> tuple[str, list[tuple[str, str]]]:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any, NotRequired, TypedDict, cast, get_type_hints
 
 from langchain.agents.middleware.types import (
@@ -62,7 +63,7 @@ from faithguard.guard import (
 from faithguard.sampling import takes
 from faithguard.sinks import AnySink
 from faithguard.watch import Outbox
-from faithguard_langchain._agent_streams import Flow, Outlet, listener
+from faithguard_langchain._agent_streams import Flow, Outlet, asks, listener
 from faithguard_langchain._call import is_marked, marked
 from faithguard_langchain._isolation import Caught, GuardCapture, detached, heard, silenced
 from faithguard_langchain._refuse import refuse_handlers
@@ -509,7 +510,8 @@ class _Hop:
     def begin(self, flow: Flow) -> None:
         """Begin an attempt of a stream."""
         rules = [] if self.request.system_message is None else [self.request.system_message]
-        flow.begin([*rules, *self.request.messages], calls=bool(self.request.tools))
+        prompt = [*rules, *self.request.messages]
+        flow.begin(partial(asks, prompt), calls=bool(self.request.tools))
 
     @contextmanager
     def running(self, flow: Flow | None) -> Iterator[None]:

@@ -12,9 +12,15 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
+from langchain_core.callbacks import (
+    AsyncCallbackManagerForChainRun,
+    BaseCallbackManager,
+    CallbackManagerForChainRun,
+)
 from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.runnables import Runnable, RunnableLambda
-from langchain_core.runnables.utils import is_async_callable
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
+from langchain_core.runnables.config import set_config_context
+from langchain_core.runnables.utils import coro_with_context, is_async_callable
 
 from faithguard import (
     CaptureError,
@@ -28,12 +34,22 @@ from faithguard import (
     Scorer,
 )
 from faithguard.capture import passages_of
-from faithguard.guard import MoreContext, OnFail, Settings
+from faithguard.guard import (
+    MoreContext,
+    OnFail,
+    Settings,
+    Stream,
+    amore_passages,
+    more_passages,
+    note_of,
+)
 from faithguard.sampling import takes
 from faithguard.sinks import AnySink
+from faithguard.watch import Outbox
+from faithguard_langchain._agent_streams import Flow, Outlet, listener
 from faithguard_langchain._call import Call, Keys, is_marked, marked, run_of
-from faithguard_langchain._guard import Guarded
-from faithguard_langchain._isolation import nowhere, silenced
+from faithguard_langchain._guard import Guarded, In, Out
+from faithguard_langchain._isolation import heard, nowhere, silenced
 from faithguard_langchain._turn import Notes, answer_texts
 from faithguard_langchain._values import (
     CONTEXT_KEYS,
@@ -64,6 +80,9 @@ def verify_node(
     context_key: str | None = None,
     question_key: str | None = None,
     feedback_key: str | None = None,
+    stream: Stream = "answer",
+    max_hold_chars: int | None = None,
+    max_hold_seconds: float | None = None,
 ) -> Any:
     """Return a node of a LangGraph graph whose update is verified before it reaches the state.
 
@@ -93,6 +112,12 @@ def verify_node(
         question_key: The key of the state that holds the question, if it is not a usual one.
         feedback_key: The key under which the node finds the feedback in its state, for a model
             that the guard cannot ask again by itself.
+        stream: What the graph's streams of messages hold of an answer: the whole "answer", or,
+            with "claims", each sentence, item or row until all of its claims are supported, as
+            in `FaithfulnessMiddleware`. The first model that the node asks once there is
+            evidence must be the one that writes the answer, and the answer its whole text.
+        max_hold_chars: As in `guard`.
+        max_hold_seconds: As in `FaithfulnessMiddleware`.
 
     Returns:
         What `add_node` takes: a function for a function, a Runnable for a Runnable.
@@ -114,8 +139,11 @@ def verify_node(
         judge=judge,
         sample=sample,
         fallbacks={"a Runnable": Runnable},
+        stream=stream,
+        max_hold_chars=max_hold_chars,
+        max_hold_seconds=max_hold_seconds,
     )
-    safe = Guarded[Any, Any](
+    safe = (Guarded if settings.hold is None else _ByClaim)[Any, Any](
         chain,
         settings if runs else dataclasses.replace(settings, share=1.0),
         Keys(answer_key, context_key, question_key, feedback_key),
@@ -162,6 +190,85 @@ def _as_function(
     return averified if is_async_callable(node) else verified
 
 
+class _ByClaim(Guarded[In, Out]):
+    """A node whose answer is released claim by claim; its output is what was released."""
+
+    def _run(
+        self,
+        input: In,
+        run_manager: CallbackManagerForChainRun,
+        config: RunnableConfig,
+        **kwargs: Any,
+    ) -> Any:
+        call = _NodeCall(self, input, run_manager.get_child(), config)
+        flow = call.flow(self._settings, run_manager.get_child(), config, awaits=False)
+        while True:
+            output = fault = None
+            try:
+                with flow.running(call.wrote), set_config_context(call.config) as context:
+                    output = context.run(self._inner.invoke, call.input, call.config, **kwargs)
+            except BaseException as error:
+                if (fault := call.fault(error)) is None:
+                    raise
+            if fault is not None:  # raised here, where nothing of the error hangs on to it
+                raise fault
+            rest = call.left(flow, output)
+            if rest is None:
+                return output
+            flow.settle(rest)
+            if flow.feedback is not None:
+                unsupported = flow.course.report.unsupported
+                more = more_passages(self._settings.more_context, unsupported)
+                call.again_by_claim(flow, flow.feedback, more)
+                continue
+            said: Any = self.fallback if flow.course.blocked else None
+            if isinstance(said, Runnable):
+                apart = call.plain_config()
+                with set_config_context(apart) as context:
+                    said = context.run(cast(Any, said).invoke, input, apart)
+            output, last = call.released(flow, output, said)
+            flow.outlet.tell(flow.last(last))
+            return output
+
+    async def _arun(
+        self,
+        input: In,
+        run_manager: AsyncCallbackManagerForChainRun,
+        config: RunnableConfig,
+        **kwargs: Any,
+    ) -> Any:
+        call = _NodeCall(self, input, run_manager.get_child(), config)
+        flow = call.flow(self._settings, run_manager.get_child(), config, awaits=True)
+        while True:
+            output = fault = None
+            try:
+                with flow.running(call.wrote), set_config_context(call.config) as context:
+                    answering = self._inner.ainvoke(call.input, call.config, **kwargs)
+                    output = await coro_with_context(answering, context)
+            except BaseException as error:
+                if (fault := call.fault(error)) is None:
+                    raise
+            if fault is not None:  # raised here, where nothing of the error hangs on to it
+                raise fault
+            rest = call.left(flow, output)
+            if rest is None:
+                return output
+            await flow.asettle(rest)
+            if flow.feedback is not None:
+                unsupported = flow.course.report.unsupported
+                more = await amore_passages(self._settings.more_context, unsupported)
+                call.again_by_claim(flow, flow.feedback, more)
+                continue
+            said: Any = self.fallback if flow.course.blocked else None
+            if isinstance(said, Runnable):
+                apart = call.plain_config()
+                with set_config_context(apart) as context:
+                    said = await coro_with_context(cast(Any, said).ainvoke(input, apart), context)
+            output, last = call.released(flow, output, said)
+            await flow.outlet.atell(flow.last(last))
+            return output
+
+
 class _NodeCall(Call):
     """One call of a node: evidence stands in the state, too, and the output is an update."""
 
@@ -190,6 +297,89 @@ class _NodeCall(Call):
             self._trace.retrieved("", context_of(update, key))
         self._check_sends(output)
         return self._exchange(update)
+
+    # -- an answer that is released claim by claim ----------------------------------------------
+
+    def flow(
+        self,
+        settings: Settings,
+        manager: BaseCallbackManager,
+        config: RunnableConfig,
+        *,
+        awaits: bool,
+    ) -> Flow:
+        """Return the stream of the node's answer, which hears of the models in it."""
+        unrecorded = dataclasses.replace(settings, outbox=Outbox([]))
+        flow = Flow(unrecorded, self.exchange_so_far, Outlet(manager, []), config)
+        self._begin(flow)
+        if flow.outlet.carries:
+            heard(self.config, listener(flow, awaits=awaits))
+        return flow
+
+    def _begin(self, flow: Flow) -> None:
+        # what is written before there is evidence is a query, or another tool's
+        flow.begin(lambda messages: bool(self._trace.exchange("").passages), calls=True)
+
+    def wrote(self, text: str) -> None:
+        """Take what was written in a run that failed."""
+        self._trace.wrote(text)
+
+    def left(self, flow: Flow, output: Any) -> str | None:
+        """Return what of the answer is still to be pushed; None if a node has none.
+
+        Raises:
+            CaptureError: If it has more than an answer.
+        """
+        exchange = self.exchange(output)
+        if exchange is None:
+            return None
+        if not self.mends or exchange.answer != self.mends:
+            raise CaptureError(
+                "with stream='claims' only the answer is released, and a model of the node wrote "
+                "something beside it (another text, or a call of a tool): leave `stream` out, so "
+                "that all of it is held and verified"
+            )
+        return flow.left(self.mends)
+
+    def again_by_claim(self, flow: Flow, feedback: str, passages: tuple[Passage, ...]) -> None:
+        """Prepare the next attempt."""
+        self.again_stream(feedback, passages, flow.course.report)
+        self._begin(flow)
+
+    def released(self, flow: Flow, output: Any, said: Any) -> tuple[Any, BaseMessage]:
+        """Return the update with what was released, and the message that ends the stream.
+
+        Args:
+            flow: The stream.
+            output: What the node returned.
+            said: The fallback, if the answer is blocked and there is one.
+
+        Raises:
+            UnfaithfulAnswerError: If the answer is blocked and there is no fallback.
+        """
+        course = flow.course
+        self._guarded.tell(course.record, self.run)
+        course.raise_if_blocked()
+        text = course.text
+        if course.blocked:
+            told = said if isinstance(said, str) else answer_of(_update(said), self._keys.answer)
+            text = f"{text}\n\n{told or ''}" if text.strip() else told or ""
+        if course.blocked and not isinstance(said, str) and not course.text.strip():
+            output = said
+        elif text != self.answer:
+            output = self._replaced(output, text)
+        output = self._marked(output, course.record)
+        update = _update(output)
+        messages = update.get("messages")
+        if not (new := _messages(update)) or not isinstance(new[-1], AIMessage):
+            note = {"faithguard": note_of(course.record)}
+            return output, AIMessage(text, id=flow.outlet.id, response_metadata=note)
+        last = flow.known(new[-1])
+        if last is not new[-1]:
+            held = cast("list[Any]", messages if isinstance(messages, list) else [])
+            shown = [last if m is new[-1] else m for m in held] or last
+            output = _with_update(output, {**update, "messages": shown})
+        return output, last
 
     def _only_asks(self, update: Mapping[str, Any]) -> bool:
         """Whether an update is a model's wish to call tools, and says nothing beside it."""

@@ -282,8 +282,8 @@ class Flow:
         if self.course.text:
             raise CaptureError(
                 "with stream='claims' a part of the answer was released, and then it became "
-                "another one: let what changes answers, and other models that write, stand before the "
-                "guard, or leave `stream` out, so that the whole answer is held"
+                "another one: let what changes answers, and other models that write, stand before "
+                "the guard, or leave `stream` out, so that the whole answer is held"
             )
         self.course.restart()
         return whole

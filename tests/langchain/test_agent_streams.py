@@ -10,20 +10,32 @@ import asyncio
 import gc
 import threading
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 import pytest
+from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware, ModelRetryMiddleware
 from langchain_core.callbacks import UsageMetadataCallbackHandler
-from langchain_core.messages import AIMessage, AIMessageChunk, SystemMessage, ToolMessage
+from langchain_core.documents import Document
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    BaseMessage,
+    SystemMessage,
+    ToolMessage,
+)
 from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, StateGraph
+from langgraph.graph.message import add_messages
+from pydantic import BaseModel, Field
 
-from faithguard import CaptureError, ConfigError, Record, UnfaithfulAnswerError
+from faithguard import CaptureError, ConfigError, UnfaithfulAnswerError
+from faithguard_langchain import verify_node
 from faithguard_langchain.testing import ScriptedChatModel
 
 from .agents import ASK, HOPS, MODES, TOOLS, agent, keeper
-from .scene import BAD, FALLBACK, HOURS, LIE, PRICE, TRUE, call, calls_of, says
+from .scene import BAD, FALLBACK, HOURS, LIE, PRICE, TRUE, call, calls_of, finds, says
 
 BEFORE = f"{HOURS}\n\n{FALLBACK}"
 CLAIMS: Mapping[str, Any] = {"stream": "claims", "on_fail": "block"}
@@ -52,21 +64,21 @@ READ = pytest.mark.parametrize("read", [pieces, apieces], ids=["stream", "astrea
 
 
 class Gated(ScriptedChatModel):
-    """A model that goes on after each of its answer's first sentences only when it is let."""
+    """A model that writes its answer's second sentence to the end only when it is let."""
 
     gate: Any = None
-    written: list[str] = []
+    written: list[str] = Field(default_factory=list)
 
     def _stream(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
         for chunk in super()._stream(*args, **kwargs):
-            if chunk.text.startswith(" A guided") or chunk.text.startswith(" Professor"):
+            if chunk.text.strip() == "tour":
                 assert self.gate.wait(60)
             self.written.append(chunk.text)
             yield chunk
 
     async def _astream(self, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
         for chunk in super()._stream(*args[:1]):
-            if chunk.text.startswith(" A"):
+            if chunk.text.strip() == "tour":
                 await asyncio.wait_for(self.gate.wait(), 60)
             self.written.append(chunk.text)
             yield chunk
@@ -74,17 +86,16 @@ class Gated(ScriptedChatModel):
 
 def gated(gate: Any, *lines: str) -> Gated:
     """Return such a model, which says these lines after the hops."""
-    return Gated(reply=says(*HOPS, *lines).reply, gate=gate, written=[])
+    return Gated(reply=says(*HOPS, *lines).reply, gate=gate)
 
 
 def around(model: Any, tools: Sequence[Any] = TOOLS, **settings: Any) -> Any:
     """Return an agent of a model."""
-    from langchain.agents import create_agent
-
     return create_agent(model, list(tools), middleware=[keeper(**{**CLAIMS, **settings})])
 
 
 def test_a_sentence_comes_while_the_model_still_writes() -> None:
+    """A sentence comes while the model still writes."""
     gate = threading.Event()
     got = []
     for message, _ in around(gated(gate, TRUE)).stream(ASK, stream_mode="messages"):
@@ -97,6 +108,8 @@ def test_a_sentence_comes_while_the_model_still_writes() -> None:
 
 
 def test_a_sentence_comes_while_an_awaited_model_still_writes() -> None:
+    """A sentence comes while an awaited model still writes."""
+
     async def read() -> list[str]:
         gate = asyncio.Event()
         got: list[str] = []
@@ -111,57 +124,67 @@ def test_a_sentence_comes_while_an_awaited_model_still_writes() -> None:
 
 @READ
 def test_an_answer_that_holds_comes_in_sentences(read: Any) -> None:
+    """An answer that holds comes in sentences."""
     assert read(agent(TRUE, **CLAIMS)) == [HOURS, f" {PRICE}"]
 
 
 @READ
 def test_a_block_ends_with_the_fallback(read: Any) -> None:
+    """A block ends with the fallback."""
     assert read(agent(BAD, **CLAIMS, fallback=FALLBACK)) == [HOURS, f"\n\n{FALLBACK}"]
 
 
 @READ
 def test_a_first_sentence_that_fails_leaves_the_fallback_alone(read: Any) -> None:
+    """A first sentence that fails leaves the fallback alone."""
     assert read(agent(f"{LIE} {HOURS}", **CLAIMS, fallback=FALLBACK)) == [FALLBACK]
 
 
 @READ
 def test_a_fallback_that_is_called_stands_behind_what_was_released(read: Any) -> None:
+    """A fallback that is called stands behind what was released."""
     fallback = RunnableLambda(lambda messages: FALLBACK)
     assert read(agent(BAD, **CLAIMS, fallback=fallback)) == [HOURS, f"\n\n{FALLBACK}"]
 
 
 @READ
 def test_a_repair_leaves_a_sentence_out(read: Any) -> None:
+    """A repair leaves a sentence out."""
     safe = agent(f"{HOURS} {LIE} {PRICE}", stream="claims", on_fail="repair")
     assert read(safe) == [HOURS, f" {PRICE}"]
 
 
 @READ
 def test_a_model_is_asked_again_before_anything_is_released(read: Any) -> None:
+    """A model is asked again before anything is released."""
     safe = agent(f"{LIE} {HOURS}", TRUE, stream="claims", on_fail="regenerate")
     assert read(safe) == [HOURS, f" {PRICE}"]
     feedback = calls_of(safe.model)[-1][-1].text
-    assert "marzipan" in feedback and len(calls_of(safe.model)) == 4
+    assert "marzipan" in feedback
+    assert len(calls_of(safe.model)) == 4
 
 
 @READ
 def test_a_model_is_not_asked_again_after_that(read: Any) -> None:
+    """A model is not asked again after that."""
     safe = agent(BAD, TRUE, stream="claims", on_fail="regenerate", fallback=FALLBACK)
     assert read(safe) == [HOURS, f"\n\n{FALLBACK}"]
     assert len(calls_of(safe.model)) == 3
 
 
 def test_a_block_without_a_fallback_raises() -> None:
+    """A block without a fallback raises."""
     seen: list[Any] = []
+    stream = agent(BAD, **CLAIMS).stream(ASK, stream_mode="messages")
     with pytest.raises(UnfaithfulAnswerError) as caught:
-        for message, _ in agent(BAD, **CLAIMS).stream(ASK, stream_mode="messages"):
-            seen.append(message)
+        seen.extend(message for message, _ in stream)
     assert texts_of(seen) == [HOURS]
     assert caught.value.record.exchange.answer == HOURS
     assert caught.value.report.unsupported
 
 
 def test_the_chunks_make_the_message_of_the_state() -> None:
+    """The chunks make the message of the state."""
     safe = agent(BAD, **CLAIMS, fallback=FALLBACK)
     chunks, states = [], []
     for mode, value in safe.stream(ASK, stream_mode=["messages", "values"]):
@@ -179,6 +202,7 @@ def test_the_chunks_make_the_message_of_the_state() -> None:
 
 @pytest.mark.parametrize("way", ["invoke", "ainvoke", "values", "updates", "all", "v2"])
 def test_the_state_is_the_same_however_the_agent_is_called(way: str) -> None:
+    """The state is the same however the agent is called."""
     safe = agent(BAD, **CLAIMS, fallback=FALLBACK, saver=InMemorySaver())
     config = {"configurable": {"thread_id": "1"}}
     if way == "invoke":
@@ -194,6 +218,7 @@ def test_the_state_is_the_same_however_the_agent_is_called(way: str) -> None:
 
 
 def test_events_carry_the_pieces() -> None:
+    """Events carry the pieces."""
     safe = agent(BAD, **CLAIMS, fallback=FALLBACK)
 
     async def read() -> list[Any]:
@@ -207,6 +232,7 @@ def test_events_carry_the_pieces() -> None:
 
 @pytest.mark.filterwarnings("ignore::langchain_core._api.LangChainBetaWarning")
 def test_the_event_protocol_carries_the_pieces() -> None:
+    """The event protocol carries the pieces."""
     safe = agent(BAD, **CLAIMS, fallback=FALLBACK)
     events = list(safe.stream_events(ASK, version="v3"))
     told = [e["params"]["data"] for e in events if e["method"] == "messages"]
@@ -220,25 +246,24 @@ def test_the_event_protocol_carries_the_pieces() -> None:
 
 
 def test_what_is_said_beside_a_call_goes_on_with_the_call() -> None:
+    """What is said beside a call goes on with the call."""
     beside = AIMessage(f"{HOURS} {LIE}", tool_calls=HOPS[1].tool_calls)
-    records: list[Record] = []
-    safe = agent(PRICE, hops=[HOPS[0], beside], **CLAIMS, sinks=[records.append])
+    safe = agent(PRICE, hops=[HOPS[0], beside], **CLAIMS)
     chunks, states = [], []
     for mode, value in safe.stream(ASK, stream_mode=["messages", "values"]):
         if mode == "values":
             states.append(value)
         elif isinstance(value[0], AIMessageChunk):
             chunks.append(value[0])
-    hop = [m for m in states[-1]["messages"] if m.text == beside.text][0]
+    hop = next(m for m in states[-1]["messages"] if m.text == beside.text)
     mine = [c for c in chunks if c.id == hop.id]
     whole = sum(mine[1:], mine[0])
     assert (whole.text, whole.tool_calls[0]["name"]) == (beside.text, "look_up_price")
     assert states[-1]["messages"][-1].text == PRICE
-    safe_records = records if records else []
-    assert len(safe_records) <= 1
 
 
 def test_one_answer_has_one_record() -> None:
+    """One answer has one record."""
     reports: list[Any] = []
     beside = AIMessage(HOURS, tool_calls=HOPS[1].tool_calls)
     pieces(agent(PRICE, hops=[HOPS[0], beside], **CLAIMS, on_report=reports.append))
@@ -246,6 +271,7 @@ def test_one_answer_has_one_record() -> None:
 
 
 def test_usage_is_counted_once() -> None:
+    """Usage is counted once."""
     counts = []
     for settings in ({}, CLAIMS):
         safe, usage = agent(TRUE, **settings), UsageMetadataCallbackHandler()
@@ -305,33 +331,59 @@ class Failing(AgentMiddleware[Any, Any, Any]):
         {"after": [Passing()]},
         {"after": [Choosing()]},
         {"after": [ModelRetryMiddleware(max_retries=2, initial_delay=0.0), Failing()]},
-        {"before": [keeper(domain="educational", on_fail="block", stream="claims", name="two")]},
-        {"after": [keeper(domain="educational", on_fail="block", stream="claims", name="two")]},
-        {"after": [keeper(domain="educational", on_fail="block", name="two")]},
+        {
+            "before": [
+                keeper(
+                    domain="educational",
+                    on_fail="block",
+                    stream="claims",
+                    name="two",
+                    fallback=FALLBACK,
+                )
+            ]
+        },
+        {
+            "after": [
+                keeper(
+                    domain="educational",
+                    on_fail="block",
+                    stream="claims",
+                    name="two",
+                    fallback=FALLBACK,
+                )
+            ]
+        },
+        {"after": [keeper(domain="educational", on_fail="block", name="two", fallback=FALLBACK)]},
     ],
     ids=["before", "after", "own model", "retry", "guard before", "guard after", "guard whole"],
 )
-def test_it_works_with_other_middleware(settings: Any) -> None:
+def test_it_works_with_other_middleware(settings: Any, request: Any) -> None:
+    """It works with other middleware."""
     assert "".join(pieces(agent(TRUE, **CLAIMS, **settings))) == TRUE
-    got = "".join(pieces(agent(BAD, **CLAIMS, fallback=FALLBACK, **settings)))
-    assert "marzipan" not in got
+    safe = agent(BAD, **CLAIMS, fallback=FALLBACK, saver=InMemorySaver(), **settings)
+    config = {"configurable": {"thread_id": "1"}}
+    due = FALLBACK if request.node.callspec.id == "guard whole" else BEFORE
+    assert "".join(pieces(safe, config=config)) == due
+    assert safe.get_state(config).values["messages"][-1].text == due
 
 
 def test_an_answer_that_is_changed_after_its_release_is_an_error() -> None:
+    """An answer that is changed after its release is an error."""
     with pytest.raises(CaptureError, match="became another one"):
         pieces(agent(TRUE, **CLAIMS, after=[Signing()]))
 
 
 def test_a_model_without_tools_is_stopped_by_a_block() -> None:
+    """A model without tools is stopped by a block."""
     gate = threading.Event()
     gate.set()
-    model = Gated(reply=lambda messages: f"{LIE} {TRUE}", gate=gate, written=[])
+    model = Gated(reply=lambda messages: f"{LIE} {TRUE}", gate=gate)
     assert pieces(around(model, [], fallback=FALLBACK)) == [FALLBACK]
-    assert "".join(model.written).strip() == LIE or len("".join(model.written)) < len(TRUE)
+    assert "tour" not in "".join(model.written)
 
 
 def test_a_structured_response_is_held_whole() -> None:
-    from pydantic import BaseModel
+    """A structured response is held whole."""
 
     class Reply(BaseModel):
         answer: str
@@ -343,15 +395,19 @@ def test_a_structured_response_is_held_whole() -> None:
 
 
 def test_the_next_turn_sees_what_was_released() -> None:
+    """The next turn sees what was released."""
     safe = agent(BAD, TRUE, **CLAIMS, fallback=FALLBACK, saver=InMemorySaver())
     config = {"configurable": {"thread_id": "1"}}
     assert pieces(safe, config=config) == [HOURS, f"\n\n{FALLBACK}"]
     pieces(safe, config=config)
     shown = [m.text for m in calls_of(safe.model)[-1]]
-    assert BEFORE in shown and not any("marzipan" in text for text in shown)
+    assert BEFORE in shown
+    assert not any("marzipan" in text for text in shown)
 
 
 def test_a_stream_that_is_left_leaves_nothing_running() -> None:
+    """A stream that is left leaves nothing running."""
+
     async def leave() -> set[Any]:
         gate = asyncio.Event()
         model = gated(gate, TRUE)
@@ -363,13 +419,15 @@ def test_a_stream_that_is_left_leaves_nothing_running() -> None:
         del stream
         gc.collect()
         await asyncio.sleep(0)
-        assert not any("guided" in text for text in model.written)
+        assert not any("tour" in text for text in model.written)
         return asyncio.all_tasks() - {asyncio.current_task()}
 
     assert not asyncio.run(leave())
 
 
 def test_a_cancelled_call_is_cancelled() -> None:
+    """A cancelled call is cancelled."""
+
     async def cancel() -> None:
         model = gated(asyncio.Event(), TRUE)
         got = asyncio.Event()
@@ -389,6 +447,7 @@ def test_a_cancelled_call_is_cancelled() -> None:
 
 
 def test_settings_that_cannot_be_used_are_refused() -> None:
+    """Settings that cannot be used are refused."""
     with pytest.raises(ConfigError, match="flag"):
         keeper(stream="claims", on_fail="flag")
     with pytest.raises(ConfigError, match="max_hold_chars"):
@@ -396,10 +455,71 @@ def test_settings_that_cannot_be_used_are_refused() -> None:
 
 
 def test_a_text_without_an_end_is_not_held_for_ever() -> None:
+    """A text without an end is not held for ever."""
     safe = agent("on and on " * 50, **CLAIMS, fallback=FALLBACK, max_hold_chars=100)
     assert pieces(safe) == [FALLBACK]
 
 
 def test_tool_messages_stand_in_the_stream_as_ever() -> None:
+    """Tool messages stand in the stream as ever."""
     got = [m for m, _ in agent(TRUE, **CLAIMS).stream(ASK, stream_mode="messages")]
     assert [m.text for m in got if isinstance(m, ToolMessage)] == [HOURS, PRICE]
+
+
+class Words(TypedDict, total=False):
+    """A state: messages, and what was found."""
+
+    messages: Annotated[list[BaseMessage], add_messages]
+    docs: list[Document]
+
+
+def node_graph(*lines: str, awaits: bool = False, queries: bool = False, **settings: Any) -> Any:
+    """Return a graph of one verified node, which may have a query written first."""
+    model, retriever = says(*lines), finds(HOURS, PRICE)
+
+    def answer(state: Words) -> Words:
+        if queries:
+            model.invoke("Write a query.")
+        found = retriever.invoke(state["messages"][-1].text)
+        return {"messages": [model.invoke([SystemMessage(str(found)), *state["messages"]])]}
+
+    async def aanswer(state: Words) -> Words:
+        found = await retriever.ainvoke(state["messages"][-1].text)
+        said = await model.ainvoke([SystemMessage(str(found)), *state["messages"]])
+        return {"messages": [said]}
+
+    builder = StateGraph(Words)
+    node = verify_node(aanswer if awaits else answer, **{**CLAIMS, "sinks": [], **settings})
+    builder.add_node("answer", node)
+    builder.add_edge(START, "answer")
+    return builder.compile()
+
+
+@pytest.mark.parametrize("awaits", [False, True])
+def test_a_node_releases_its_answer_in_sentences(awaits: bool) -> None:
+    """A node releases its answer in sentences."""
+    read = apieces if awaits else pieces
+    assert read(node_graph(TRUE, awaits=awaits)) == [HOURS, f" {PRICE}"]
+    blocked = read(node_graph(BAD, awaits=awaits, fallback=FALLBACK))
+    assert blocked == [HOURS, f"\n\n{FALLBACK}"]
+    mended = node_graph(f"{HOURS} {LIE} {PRICE}", awaits=awaits, on_fail="repair")
+    assert read(mended) == [HOURS, f" {PRICE}"]
+    again = node_graph(f"{LIE} {HOURS}", TRUE, awaits=awaits, on_fail="regenerate")
+    assert read(again) == [HOURS, f" {PRICE}"]
+
+
+def test_a_node_that_is_blocked_writes_what_was_released() -> None:
+    """A node that is blocked writes what was released."""
+    said = RunnableLambda(lambda state: {"messages": [AIMessage(FALLBACK)]})
+    for fallback in (FALLBACK, said):
+        got = node_graph(BAD, fallback=fallback).invoke(ASK)["messages"][-1]
+        assert got.text == BEFORE
+        assert got.response_metadata["faithguard"]["action"] == "block"
+    assert pieces(node_graph(f"{LIE} {HOURS}", fallback=said)) == [FALLBACK]
+    with pytest.raises(UnfaithfulAnswerError):
+        node_graph(BAD).invoke(ASK)
+
+
+def test_a_query_that_a_node_has_written_first_is_no_answer() -> None:
+    """A query that a node has written first is no answer."""
+    assert pieces(node_graph("What are the hours?", TRUE, queries=True)) == [HOURS, f" {PRICE}"]

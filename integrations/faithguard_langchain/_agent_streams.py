@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
 from uuid import UUID, uuid4
@@ -110,7 +110,7 @@ class Outlet:
             yield _protocol("message-start", role="ai", id=self.id)
             yield _protocol("content-block-start", index=0, content={"type": "text", "text": ""})
         self._text += text
-        yield self._token(AIMessageChunk(text, id=self.id))
+        yield self._token(AIMessageChunk(content=text, id=self.id))
         delta = {"type": "text-delta", "text": text}
         yield _protocol("content-block-delta", index=0, delta=delta)
 
@@ -125,7 +125,7 @@ class Outlet:
             for place, call in enumerate(message.tool_calls)
         ]
         last = AIMessageChunk(
-            "",
+            content="",
             id=self.id,
             tool_call_chunks=calls,
             usage_metadata=message.usage_metadata,
@@ -252,7 +252,7 @@ class Flow:
             raise _Stopped
 
     @contextmanager
-    def running(self, wrote: Callable[[str], object]) -> Iterator[None]:
+    def running(self, wrote: Callable[[str], object]) -> Generator[None]:
         """Be there while the model runs; `wrote` is told of what it had written if it fails."""
         try:
             yield

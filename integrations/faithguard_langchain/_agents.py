@@ -8,7 +8,7 @@ model is called in a run of the middleware's, from which nothing reaches the cal
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -514,7 +514,7 @@ class _Hop:
         flow.begin(partial(asks, prompt), calls=bool(self.request.tools))
 
     @contextmanager
-    def running(self, flow: Flow | None) -> Iterator[None]:
+    def running(self, flow: Flow | None) -> Generator[None]:
         """Be there while the model runs, which may be stopped without a response."""
         self.response = ModelResponse([])
         with nullcontext() if flow is None else flow.running(self.turn.trace.wrote):
@@ -524,7 +524,7 @@ class _Hop:
         """Return what of the answer is still to be pushed; None if it does not go by claim."""
         if texts is None and self.response.result:
             return None
-        return flow.left((texts and self.mendable(texts)) or None)
+        return flow.left((self.mendable(texts) if texts else "") or None)
 
     def released(self, flow: Flow, instead: BaseMessage | None) -> BaseMessage:
         """Take what was released, and what stands in the place of the rest, as the response.

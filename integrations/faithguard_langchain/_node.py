@@ -143,7 +143,8 @@ def verify_node(
         max_hold_chars=max_hold_chars,
         max_hold_seconds=max_hold_seconds,
     )
-    safe = (Guarded if settings.hold is None else _ByClaim)[Any, Any](
+    kind: type[Guarded[Any, Any]] = Guarded if settings.hold is None else _ByClaim
+    safe: Guarded[Any, Any] = kind(
         chain,
         settings if runs else dataclasses.replace(settings, share=1.0),
         Keys(answer_key, context_key, question_key, feedback_key),

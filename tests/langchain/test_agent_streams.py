@@ -86,7 +86,8 @@ class Gated(ScriptedChatModel):
 
 def gated(gate: Any, *lines: str) -> Gated:
     """Return such a model, which says these lines after the hops."""
-    return Gated(reply=says(*HOPS, *lines).reply, gate=gate)
+    script: list[Any] = [*HOPS, *lines]
+    return Gated(reply=says(*script).reply, gate=gate)
 
 
 def around(model: Any, tools: Sequence[Any] = TOOLS, **settings: Any) -> Any:
@@ -143,7 +144,7 @@ def test_a_first_sentence_that_fails_leaves_the_fallback_alone(read: Any) -> Non
 @READ
 def test_a_fallback_that_is_called_stands_behind_what_was_released(read: Any) -> None:
     """A fallback that is called stands behind what was released."""
-    fallback = RunnableLambda(lambda messages: FALLBACK)
+    fallback: Any = RunnableLambda(lambda messages: FALLBACK)
     assert read(agent(BAD, **CLAIMS, fallback=fallback)) == [HOURS, f"\n\n{FALLBACK}"]
 
 
@@ -179,6 +180,7 @@ def test_a_block_without_a_fallback_raises() -> None:
     with pytest.raises(UnfaithfulAnswerError) as caught:
         seen.extend(message for message, _ in stream)
     assert texts_of(seen) == [HOURS]
+    assert caught.value.record is not None
     assert caught.value.record.exchange.answer == HOURS
     assert caught.value.report.unsupported
 
@@ -510,7 +512,7 @@ def test_a_node_releases_its_answer_in_sentences(awaits: bool) -> None:
 
 def test_a_node_that_is_blocked_writes_what_was_released() -> None:
     """A node that is blocked writes what was released."""
-    said = RunnableLambda(lambda state: {"messages": [AIMessage(FALLBACK)]})
+    said: Any = RunnableLambda(lambda state: {"messages": [AIMessage(FALLBACK)]})
     for fallback in (FALLBACK, said):
         got = node_graph(BAD, fallback=fallback).invoke(ASK)["messages"][-1]
         assert got.text == BEFORE

@@ -143,7 +143,7 @@ def verify_node(
         max_hold_chars=max_hold_chars,
         max_hold_seconds=max_hold_seconds,
     )
-    kind: type[Guarded[Any, Any]] = Guarded if settings.hold is None else _ByClaim
+    kind = cast(Any, Guarded if settings.hold is None else _ByClaim)
     safe: Guarded[Any, Any] = kind(
         chain,
         settings if runs else dataclasses.replace(settings, share=1.0),

@@ -475,9 +475,11 @@ class Words(TypedDict, total=False):
     docs: list[Document]
 
 
-def node_graph(*lines: str, awaits: bool = False, queries: bool = False, **settings: Any) -> Any:
+def node_graph(
+    *lines: str, model: Any = None, awaits: bool = False, queries: bool = False, **settings: Any
+) -> Any:
     """Return a graph of one verified node, which may have a query written first."""
-    model, retriever = says(*lines), finds(HOURS, PRICE)
+    model, retriever = model or says(*lines), finds(HOURS, PRICE)
 
     def answer(state: Words) -> Words:
         if queries:
@@ -508,6 +510,20 @@ def test_a_node_releases_its_answer_in_sentences(awaits: bool) -> None:
     assert read(mended) == [HOURS, f" {PRICE}"]
     again = node_graph(f"{LIE} {HOURS}", TRUE, awaits=awaits, on_fail="regenerate")
     assert read(again) == [HOURS, f" {PRICE}"]
+
+
+def test_a_sentence_of_a_node_comes_while_its_model_still_writes() -> None:
+    """A sentence of a node comes while its model still writes."""
+    gate = threading.Event()
+    got = []
+    graph = node_graph(model=Gated(reply=says(TRUE).reply, gate=gate))
+    for message, _ in graph.stream(ASK, stream_mode="messages"):
+        if isinstance(message, AIMessageChunk) and message.text:
+            got.append(message.text)
+            if not gate.is_set():
+                assert got == [HOURS]
+                gate.set()
+    assert got == [HOURS, f" {PRICE}"]
 
 
 def test_a_node_that_is_blocked_writes_what_was_released() -> None:

@@ -213,28 +213,31 @@ def _tokens(
     text: str, values: tuple[Value, ...], identifiers: tuple[Identifier, ...]
 ) -> Iterator[Token]:
     """Yield words and marks; an identifier is one word."""
-    at = behind = 0
-    pending = list(identifiers)[::-1]
-    for match in _WORD.finditer(text):
-        if match.start() < behind:
-            continue
-        if pending and pending[-1].start < match.end():
-            one = pending.pop()
-            behind = one.end
-            yield Token(one.text.lower(), f"#{one.plain}", one.start, one.end, capital=False)
-            continue
-        while at < len(values) and values[at].end <= match.start():
+    at = 0
+    number = place = 0
+    while match := _WORD.search(text, place):
+        start, place = match.span()
+        while number < len(identifiers) and identifiers[number].end <= start:
+            number += 1
+        if number < len(identifiers) and identifiers[number].start < place:
+            one = identifiers[number]
+            if one.start <= start:
+                place = one.end
+                yield Token(one.text.lower(), f"#{one.plain}", one.start, one.end, capital=False)
+                continue
+            place = one.start  # 编号DT-3047
+        while at < len(values) and values[at].end <= start:
             at += 1
-        inside = at < len(values) and values[at].start <= match.start()
-        word = match[0]
+        inside = at < len(values) and values[at].start <= start
+        word = text[start:place]
         if not word.isascii() and _UNSPACED.search(word):
-            yield from _unspaced(word, match.start(), values)
+            yield from _unspaced(word, start, values)
             continue
         yield Token(
             lower=word.lower().replace("’", "'"),
             key=None if inside or not word[0].isalnum() else _key(word),
-            start=match.start(),
-            end=match.end(),
+            start=start,
+            end=place,
             capital=word[0].isupper(),
             value=at if inside else -1,
         )

@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from faithguard.verifiers.rules._reading import Clause, Reading
+from faithguard.verifiers._values._words import language
+from faithguard.verifiers.rules._reading import Clause, Reading, Token
 from faithguard.verifiers.rules._scene import Near, Scene
 
-__all__ = ["Slot", "anchors", "counted", "displaced"]
+__all__ = ["Slot", "anchors", "counted", "displaced", "misbound", "shared"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +234,111 @@ def _held(
             else any(scene.reading.values[anchor].agrees(value) for value in values)
         )
     )
+
+
+# -- what stands around a thing ----------------------------------------------------------------
+
+
+def misbound(
+    scene: Scene,
+    start: int,
+    like: Sequence[int],
+    own: Sequence[Slot],
+    rivals: Sequence[Slot],
+    *,
+    ignored: Collection[str] = (),
+) -> Slot | None:
+    """Return the rival around which the words stand that the claim has around a thing.
+
+    Args:
+        scene: The claim and its context.
+        start: Where the thing stands in the claim.
+        like: Where others of its kind stand in the claim.
+        own: Where the context holds it.
+        rivals: Where the context holds others of its kind.
+        ignored: Words that tell nothing here.
+    """
+    if not own or not rivals:
+        return None
+    wanted = _around(scene.reading, start, like) - frozenset(ignored)
+    places: dict[int, list[int]] = {}
+    for slot in (*own, *rivals):
+        places.setdefault(slot.near.number, []).append(slot.at)
+
+    def cell(slot: Slot) -> frozenset[str]:
+        found = _around(slot.near.reading, slot.at, places[slot.near.number])
+        return shared(wanted, found | scene.pages.inherited(slot.near.number), scene.reading.text)
+
+    cells = [(rival, cell(rival)) for rival in rivals if not _denied(rival)]
+    whole = _weight(scene, wanted)
+    best: Slot | None = None
+    for holder in own:
+        mine = cell(holder)
+        better = [
+            (gain, rival)
+            for rival, theirs in cells
+            if (gain := scene.weight(theirs - mine)) > 2.0 * scene.weight(mine - theirs)
+            and (rival.near.number == holder.near.number or 2.0 * gain >= whole)
+        ]
+        if not better:
+            return None
+        best = best or max(better, key=lambda pair: pair[0])[1]
+    return best
+
+
+def _around(reading: Reading, at: int, like: Sequence[int]) -> frozenset[str]:
+    """Return the words that belong to the thing at a place rather than to others of its kind.
+
+    They stand before it ("power: 4410, water: 4401") unless each of the kind is followed by what
+    it is for ("4410 for power and 4401 for water"). Nothing reaches over a semicolon or a stop.
+    """
+    tokens = reading.tokens
+    if reading.row:
+        clause = reading.clause_at(at)
+        return clause.keys if clause else frozenset()
+    place = next((n for n, token in enumerate(tokens) if token.end > at), len(tokens) - 1)
+    first = max((n + 1 for n in range(place) if tokens[n].lower in _WALLS), default=0)
+    last = next((n for n in range(place, len(tokens)) if tokens[n].lower in _WALLS), len(tokens))
+    others = [
+        n for n in range(first, last) if n != place and any(_covers(tokens[n], o) for o in like)
+    ]
+    if not others:
+        return frozenset(t.key for t in tokens[first:last] if t.key)
+    before = max((n for n in others if n < place), default=None)
+    after = min((n for n in others if n > place), default=None)
+    if all(n + 1 < last and tokens[n + 1].lower in _LEADS for n in (*others, place)):
+        end = last if after is None else after
+        part = tokens[place + 1 : end]
+        if before is None:
+            part = (*tokens[first:place], *part)
+        return frozenset(t.key for t in part if t.key)
+    begin = first if before is None else before + 1
+    end = last
+    if after is not None:
+        end = next((n for n in range(place + 1, after) if tokens[n].lower in _COMMAS), place + 1)
+    return frozenset(t.key for t in tokens[begin:end] if t.key)
+
+
+def shared(wanted: frozenset[str], found: frozenset[str], text: str) -> frozenset[str]:
+    """Return which words are held; but in English also by words that begin like them."""
+    exact = wanted & found
+    if language(text) == "en":
+        return exact
+    heads = {key[:_HEAD] for key in found if len(key) >= _HEAD}
+    return exact | {key for key in wanted if key[:_HEAD] in heads}
+
+
+_HEAD = 5
+"""Letters that two forms of a word, or a word and its compound, share in other languages."""
+
+
+def _covers(token: Token, at: int) -> bool:
+    return token.start <= at < token.end
+
+
+_WALLS = frozenset(".;!?|。；！？\n")
+_COMMAS = frozenset(",、，") | frozenset("and und et y e or".split())
+_LEADS = frozenset("for in on to of if when for für pour para per (".split())
 
 
 def counted(reading: Reading, start: int, end: int) -> Iterator[str]:

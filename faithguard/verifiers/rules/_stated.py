@@ -19,7 +19,7 @@ from faithguard.verifiers._values._words import ORDINALS
 from faithguard.verifiers.rules._derived import derivable
 from faithguard.verifiers.rules._reading import Reading
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, unmentioned
-from faithguard.verifiers.rules._slots import Slot, counted, displaced
+from faithguard.verifiers.rules._slots import Slot, counted, displaced, misbound
 
 __all__ = ["distinct", "holding", "is_year", "stated"]
 
@@ -298,8 +298,15 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
                 rivals.append(Slot(near, clause, other.start, other.text))
     if all(slot.near.reading.row for slot in own):
         return None  # what stands in a table is compared cell by cell
-    rival = _of_that_kind(scene, value, kind, own, rivals) or displaced(
-        scene, value.start, own, rivals, ignored=kind
+    like = [
+        other.start
+        for other in scene.reading.values
+        if other is not value and (other.family, other.unit) == (value.family, value.unit)
+    ]
+    rival = (
+        _of_that_kind(scene, value, kind, own, rivals)
+        or displaced(scene, value.start, own, rivals, ignored=kind)
+        or misbound(scene, value.start, like, own, rivals, ignored=kind)
     )
     if rival is None:
         return None

@@ -29,7 +29,7 @@ _CLOCK = re.compile(
     r"|medianoche)\b",
     re.I,
 )
-_MINUTES = "|".join(sorted(ENGLISH, key=len, reverse=True))
+_MINUTES = "|".join([r"twenty[\s-]five", *sorted(ENGLISH, key=len, reverse=True)])
 _SAID = re.compile(
     rf"\b(?P<amount>(?:a\s+)?quarter|half|{_MINUTES}|\d{{1,2}})(?P<said>\s+minutes)?\s+(?P<way>past|to)\s+"
     rf"(?P<hour>{_HOUR_WORD}|noon|midday|midnight|\d{{1,2}})(?![\d:.%])\b"
@@ -74,10 +74,14 @@ def _said(match: re.Match[str]) -> set[int]:
     amount, to = match["amount"].lower(), match["way"].lower() == "to"
     named = {"half": 30}.get(amount, 15 if "quarter" in amount else None)
     if (amount == "half" and to) or (
-        named is None and not match["said"] and (to or not amount.isalpha())
+        named is None
+        and not match["said"]
+        and not _FULL.fullmatch(match["hour"])
+        and (to or not amount.isalpha())
     ):
         return set()
-    minutes = named or (int(amount) if amount.isdigit() else ENGLISH[amount])
+    words = re.split(r"[\s-]+", amount)
+    minutes = named or (int(amount) if amount.isdigit() else sum(map(ENGLISH.__getitem__, words)))
     named_hour = match["hour"].lower()
     if named_hour in ("noon", "midday", "midnight"):
         middle = 0 if named_hour == "midnight" else 720
@@ -90,6 +94,9 @@ def _said(match: re.Match[str]) -> set[int]:
     if not part:
         return {at, at + 720}
     return {at if "morning" in part or (part.startswith("a") and "m" in part[:3]) else at + 720}
+
+
+_FULL = re.compile("noon|midday|midnight", re.I)
 
 
 def _minutes(match: re.Match[str]) -> set[int]:

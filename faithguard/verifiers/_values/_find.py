@@ -32,6 +32,8 @@ _CLOCK_WORDS = frozenset(
     "noon midday midnight clock morning afternoon evening night am pm m h uhr past quarter"
     " mittags mitternacht mezzogiorno mezzanotte minuit medianoche".split()
 )
+_DATED = frozenset([*MONTH_OF, "th", "st", "nd", "rd"])
+_SAYING = frozenset(("past", "quarter", "noon", "midday", "midnight"))
 _FIGURES = re.compile(r"\d[./-]\d|\d\s?月")
 _CJK_DAY = re.compile("[曜期周週天日]")
 _CJK_HOUR = re.compile("[時时点點]")
@@ -68,10 +70,10 @@ def _candidates(text: str, words: frozenset[str], tongue: str, *, digits: bool) 
     """Yield values, the most specific writings first."""
     plain = text.isascii()
     script = not plain and _DEVANAGARI_OR_ARABIC.search(text) is not None
-    if digits and (words & MONTH_OF.keys() or _FIGURES.search(text) or script):
+    if digits and (words & _DATED or _FIGURES.search(text) or script):
         yield from dates(text)
     if words & _DAY_WORDS or "24/7" in text or script or (not plain and _CJK_DAY.search(text)):
         yield from days(text)
     if ":" in text or words & _CLOCK_WORDS or (not plain and _CJK_HOUR.search(text)):
-        yield from clocks(text, said=bool(words & {"past", "quarter"}))
+        yield from clocks(text, said=bool(words & _SAYING))
     yield from numbers(text, words, tongue, digits=digits)

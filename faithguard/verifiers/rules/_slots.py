@@ -247,6 +247,7 @@ def misbound(
     rivals: Sequence[Slot],
     *,
     ignored: Collection[str] = (),
+    enough: float = 0.0,
 ) -> Slot | None:
     """Return the rival around which the words stand that the claim has around a thing.
 
@@ -257,6 +258,7 @@ def misbound(
         own: Where the context holds it.
         rivals: Where the context holds others of its kind.
         ignored: Words that tell nothing here.
+        enough: Share of what the claim has around it that must speak for the rival.
     """
     if not own or not rivals:
         return None
@@ -278,7 +280,7 @@ def misbound(
             (gain, rival)
             for rival, theirs in cells
             if (gain := scene.weight(theirs - mine)) > 2.0 * scene.weight(mine - theirs)
-            and (rival.near.number == holder.near.number or 2.0 * gain >= whole)
+            and gain >= (enough if rival.near.number == holder.near.number else 0.5) * whole
         ]
         if not better:
             return None

@@ -16,7 +16,7 @@ from faithguard.verifiers._terms import analyse
 from faithguard.verifiers._values import Value
 from faithguard.verifiers._values._units import CURRENCIES
 from faithguard.verifiers._values._words import ORDINALS
-from faithguard.verifiers.rules._derived import derivable
+from faithguard.verifiers.rules._derived import derivable, proportionate
 from faithguard.verifiers.rules._reading import Reading
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, unmentioned
 from faithguard.verifiers.rules._slots import Slot, counted, displaced, misbound
@@ -66,10 +66,12 @@ def is_year(value: Value) -> bool:
 
 
 def _absent(scene: Scene, name: str, value: Value) -> Verdict | None:
-    lines = [near.reading.values for near in scene.near]
     if _under_negation(scene, value) or _named(scene, value) or _in_century(scene, value):
         return None
+    lines = list(_lines(scene))
     if derivable(value, lines) or _in_scale(value, scene) or _written(value, scene):
+        return None
+    if _within_bound(value, scene):
         return None
     for near in scene.near:
         if near.share < _SAME_STATEMENT:
@@ -80,9 +82,23 @@ def _absent(scene: Scene, name: str, value: Value) -> Verdict | None:
             return contradiction(scene, name, reason, near)
     if _in_a_name(scene, value) or _OPEN_TIME.search(scene.reading.text[: value.start]):
         return None
-    if _counts(value) or _WHOLE_WEEK in value.readings or _within_bound(value, scene):
+    if _counts(value) or _WHOLE_WEEK in value.readings or proportionate(value, lines):
         return None
     return unmentioned(scene, name, f"the context nowhere says {value.text!r}")
+
+
+def _lines(scene: Scene) -> Iterator[tuple[Value, ...]]:
+    """Yield the values of the sentences about the same things, and of those beside the best."""
+    numbers = [near.number for near in scene.near]
+    beside = [n + step for n in numbers[:_BEST] for step in (-1, 1)]
+    for number in dict.fromkeys([*numbers, *beside]):
+        if 0 <= number < len(scene.all):
+            reading = scene.all[number]
+            yield reading.values
+            yield from (values for _, values in reading.columns if values)
+
+
+_BEST = 3
 
 
 def _under_negation(scene: Scene, value: Value) -> bool:
@@ -306,7 +322,7 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
     rival = (
         _of_that_kind(scene, value, kind, own, rivals)
         or displaced(scene, value.start, own, rivals, ignored=kind)
-        or misbound(scene, value.start, like, own, rivals, ignored=kind)
+        or misbound(scene, value.start, like, own, rivals, ignored=kind, enough=0.5)
     )
     if rival is None:
         return None

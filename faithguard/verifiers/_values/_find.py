@@ -36,7 +36,7 @@ _DATED = frozenset([*MONTH_OF, "th", "st", "nd", "rd"])
 _SAYING = frozenset(("past", "quarter", "noon", "midday", "midnight"))
 _FIGURES = re.compile(r"\d[./-]\d|\d\s?月")
 _CJK_DAY = re.compile("[曜期周週天日]")
-_CJK_HOUR = re.compile("[時时点點]")
+_HOUR = re.compile("[時时点點]|बजे|صباح|مساء|ظهر")
 _DEVANAGARI_OR_ARABIC = re.compile("[\u0600-\u06ff\u0900-\u097f]")
 _TELLING = (
     _DAY_WORDS
@@ -74,6 +74,6 @@ def _candidates(text: str, words: frozenset[str], tongue: str, *, digits: bool) 
         yield from dates(text)
     if words & _DAY_WORDS or "24/7" in text or script or (not plain and _CJK_DAY.search(text)):
         yield from days(text)
-    if ":" in text or words & _CLOCK_WORDS or (not plain and _CJK_HOUR.search(text)):
+    if ":" in text or words & _CLOCK_WORDS or (not plain and _HOUR.search(text)):
         yield from clocks(text, said=bool(words & _SAYING))
     yield from numbers(text, words, tongue, digits=digits)

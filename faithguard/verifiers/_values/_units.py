@@ -168,7 +168,7 @@ _TWO_WORDS = (
     r"degrees?\s+(?:celsius|fahrenheit)|grad\s+celsius|us\s+dollars?|u\.s\.\s+dollars?|"
     r"(?:canadian|australian)\s+dollars|swiss\s+francs|watt[\s-]hours?|basis\s+points?|"
     r"international\s+units?|(?:kilo|mega)watt[\s-]hours?|por\s+ciento|por\s+cento|per\s+cento|"
-    r"pour\s+cent|[km]?bit/s|km/h"
+    r"pour\s+cent|[kmg]?bit/s|km/h"
 )
 UNIT = re.compile(
     rf"(?:[\s-]|d['’]|de\s|di\s){{0,3}}(?P<name>{'|'.join(_UNSPACED)}"

@@ -23,6 +23,7 @@ _DAY = Fraction(86_400)
 _MINUTES = 1440
 _NEARLY_A_MONTH = 26
 _FIRST_YEAR, _LAST_YEAR = 1000, 3000
+_MANY = 20
 _LARGE = 100
 """A count from which a chance hit is rare."""
 
@@ -44,11 +45,15 @@ def derivable(value: Value, lines: Lines) -> bool:
     if value.family == "days":
         return any(days in value.readings for days in _weekdays(known))
     if value.unit in ("second", "month"):
+        if any(_equal(value, amount) for line in lines for amount in _elided(value.unit, line)):
+            return True
         return any(_reached(value, unit, amount) for unit, amount in _lengths(known))
     if not value.unit or value.unit in ("person", "times"):
         near = (amount for line in lines for amount in _counts(list(line)))
         return any(_equal(value, amount) for amount in near) or _large(value, known)
     if any(_equal(value, amount) for amount in _priced(value.unit, known)):
+        return True
+    if any(_equal(value, amount) for line in lines for amount in _elided(value.unit, line)):
         return True
     unit = "%" if value.unit == "percentage point" else value.unit
     alike = [one for one in known if one.unit == unit]
@@ -113,6 +118,20 @@ def _priced(unit: str, known: Sequence[Value]) -> Iterator[Fraction]:
             yield from (amount * count, amount / count)
 
 
+def _elided(unit: str, line: Sequence[Value]) -> Iterator[Fraction]:
+    """Yield numbers without a unit in the unit of another: "one takes 48 minutes, the other 80"."""
+    factors = {
+        max(_numbers(one)) / bare
+        for one in line
+        if one.unit == unit
+        for bare in one.bare
+        if isinstance(bare, Fraction) and bare
+    }
+    for one in line:
+        if one.family == "number" and not one.unit:
+            yield from (number * factor for number in _numbers(one) for factor in factors)
+
+
 def _counts(values: list[Value]) -> Iterator[Fraction]:
     """Yield what the counts of one sentence make: sums, differences, products, shares."""
     plain = [one for one in values if one.family == "number" and not _is_year(one)]
@@ -126,6 +145,8 @@ def _counts(values: list[Value]) -> Iterator[Fraction]:
     for one, two in combinations(counted, 2):
         for x, y in ((x, y) for x in _numbers(one) for y in _numbers(two)):
             yield x * y
+            if x + y >= _MANY:
+                yield x + y
             if min(x, y) > 1:
                 yield abs(x - y)
     for share, whole in ((a, b) for a in plain for b in plain if a is not b):
@@ -141,6 +162,10 @@ def _large(value: Value, known: Sequence[Value]) -> bool:
         return False
     counts = [o for o in known if o.family == "number" and o.unit in ("", "person")]
     counts = [o for o in counts if not _is_year(o)]
+    shares = [r for o in known for r in _numbers(o) if not o.unit and 0 < r < 1]
+    amounts = [r for o in known if o.family == "number" for r in o.bare if isinstance(r, Fraction)]
+    if any(_equal(value, share * amount) for share in shares for amount in amounts):
+        return True
     return any(_equal(value, amount) for amount in _sums(counts) if amount >= _LARGE)
 
 

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
 __all__ = ["Identifier", "find_identifiers"]
 
 Kind = Literal["mail", "link", "phone", "iban", "version", "file", "variable", "code", "section"]
@@ -34,7 +36,10 @@ class Identifier:
         """Letters and digits as classes: what can stand in one place have like shapes."""
         if self.kind != "code":
             return self.kind
-        return re.sub(r"\d+", "9", re.sub(r"[a-z]+", "a", self.plain))
+        letters = len(self.plain) - len(self.plain.lstrip(_LETTERS))
+        return "a" * min(letters, 3) + re.sub(
+            r"\d+", "9", re.sub(r"[a-z]+", "a", self.plain[letters:])
+        )
 
 
 # Each kind with what a text must hold, which is cheap to look for, and its pattern; the first that

@@ -84,6 +84,8 @@ class _Pages:
             for key in keys_of(sentence):
                 self._index[key].append(number)
         self.squeezed = tuple(squeezed(passage.text) for passage in context.passages)
+        self.figures = tuple(_figures(passage.text) for passage in context.passages)
+        """The digits of each passage, without what is written between two of them."""
         self.scenes: dict[str, Scene] = {}
         self.notes: dict[tuple[str, int], Any] = {}
         """What a family has found out about a sentence, by its own name and the number."""
@@ -221,6 +223,13 @@ def squeezed(text: str) -> str:
 
 
 _SPACES = str.maketrans("", "", " \u00a0`'\"")
+
+
+def _figures(text: str) -> str:
+    return _BETWEEN_DIGITS.sub("", text)
+
+
+_BETWEEN_DIGITS = re.compile(r"(?<=\d)[ ()/.-]{1,2}(?=\d)")
 
 
 def scene_of(claim: Claim, context: Context) -> Scene:

@@ -220,7 +220,7 @@ def _held(
     scene: Scene, wanted: frozenset[Anchor], reading: Reading, clause: Clause | None
 ) -> frozenset[Anchor]:
     """Return which anchors a sentence, or one clause of it, holds."""
-    keys = clause.keys if clause else reading.keys
+    keys = clause.keys | _label_of(reading, clause) if clause else reading.keys
     numbers = clause.values if clause else range(len(reading.values))
     if reading.row and clause:  # the values of the first cell name the row
         numbers = (*reading.clauses[0].values, *numbers)
@@ -281,6 +281,7 @@ def misbound(
             for rival, theirs in cells
             if (gain := scene.weight(theirs - mine)) > 2.0 * scene.weight(mine - theirs)
             and gain >= (enough if rival.near.number == holder.near.number else 0.5) * whole
+            and (not enough or len(theirs - mine) > 1 or len(wanted) == 1)
         ]
         if not better:
             return None
@@ -302,7 +303,11 @@ def _around(reading: Reading, at: int, like: Sequence[int]) -> frozenset[str]:
     first = max((n + 1 for n in range(place) if tokens[n].lower in _WALLS), default=0)
     last = next((n for n in range(place, len(tokens)) if tokens[n].lower in _WALLS), len(tokens))
     others = [
-        n for n in range(first, last) if n != place and any(_covers(tokens[n], o) for o in like)
+        n
+        for n in range(first, last)
+        if any(_covers(tokens[n], o) for o in like)
+        # the other end of "7 to 11" is no rival of it
+        and any(t.key for t in tokens[min(n, place) + 1 : max(n, place)])
     ]
     if not others:
         return frozenset(t.key for t in tokens[first:last] if t.key)
@@ -341,6 +346,14 @@ def _covers(token: Token, at: int) -> bool:
 _WALLS = frozenset(".;!?|。；！？\n")
 _COMMAS = frozenset(",、，") | frozenset("and und et y e or".split())
 _LEADS = frozenset("for in on to of if when for für pour para per (".split())
+
+
+def _label_of(reading: Reading, clause: Clause) -> frozenset[str]:
+    """Return what stands before a colon that a clause follows: "Card replacement: CHF 20"."""
+    if not clause.first or reading.tokens[clause.first - 1].lower != ":":
+        return frozenset()
+    before = next((c for c in reading.clauses if c.last == clause.first - 1), None)
+    return before.keys if before is not None else frozenset()
 
 
 def counted(reading: Reading, start: int, end: int) -> Iterator[str]:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 
 from faithguard.types import Verdict
-from faithguard.verifiers._terms import analyse
+from faithguard.verifiers._terms import analyse, stem
 from faithguard.verifiers._values import Value
 from faithguard.verifiers._values._units import CURRENCIES
 from faithguard.verifiers._values._words import ORDINALS
@@ -69,6 +70,9 @@ def _absent(scene: Scene, name: str, value: Value) -> Verdict | None:
     if _under_negation(scene, value) or _named(scene, value) or _in_century(scene, value):
         return None
     lines = list(_lines(scene))
+    if not value.unit and _AGE.search(scene.reading.text[: value.start]):
+        years = frozenset(12 * r for r in value.readings if isinstance(r, Fraction))
+        value = replace(value, unit="month", readings=years)
     if derivable(value, lines) or _in_scale(value, scene) or _written(value, scene):
         return None
     if _within_bound(value, scene):
@@ -99,6 +103,11 @@ def _lines(scene: Scene) -> Iterator[tuple[Value, ...]]:
 
 
 _BEST = 3
+_LONG = 7
+"""Digits; who writes more without a mark writes a number of a phone, a book, an account."""
+_AGE = re.compile(
+    r"\b(?:aged|age\s+of|âge\s+de|alter\s+von|edad\s+de|età\s+di|idade\s+de)\s+$", re.I
+)
 
 
 def _under_negation(scene: Scene, value: Value) -> bool:
@@ -203,6 +212,8 @@ def _written(value: Value, scene: Scene) -> bool:
             for other in reading.values
         )
     digits = value.text if value.text.isdigit() else ""
+    if len(digits) >= _LONG and any(digits in text for text in scene.pages.figures):
+        return True
     return bool(digits) and any(
         re.search(rf"(?<!\d){digits}(?!\d)", text) for text in scene.pages.squeezed
     )
@@ -290,7 +301,9 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
     """Veto a value that every sentence which holds it gives to something else."""
     if is_year(value) or value.text.lower() in ORDINALS:
         return None  # said of too much at once
-    kind = set(counted(scene.reading, value.start, value.end))
+    if _compared(scene, value) and derivable(value, list(_lines(scene))):
+        return None  # "15 minutes less than the other"
+    kind = set(counted(scene.reading, value.start, value.end)) | _PERIODS
     own: list[Slot] = []
     rivals: list[Slot] = []
     beside = scene.reading.clause_at(value.start)
@@ -330,10 +343,27 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
     return contradiction(scene, name, reason, rival.near)
 
 
+_PERIODS = frozenset(map(stem, "hour day week month year night daily".split()))
+"""Words that tell nothing beside a value: much is said "a day"."""
+_COMPARED = re.compile(
+    r"\b(?:less|more|fewer|later|earlier|longer|shorter|higher|lower|faster|slower|cheaper|ahead"
+    r"|clear|apart|together|altogether|in\s+all|in\s+total|difference|before|after|ago)\b",
+    re.I,
+)
+
+
+def _compared(scene: Scene, value: Value) -> bool:
+    """Whether a value says by how much two things differ, or what they make together."""
+    text = scene.reading.text
+    near = text[max(0, value.start - 30) : value.start], text[value.end : value.end + 40]
+    return any(_COMPARED.search(part) for part in near)
+
+
 def _of_that_kind(
     scene: Scene, value: Value, kind: set[str], own: list[Slot], rivals: list[Slot]
 ) -> Slot | None:
     """Return the number of what the claim counts, if the claim's own counts other things."""
+    kind = kind - _PERIODS
     if not kind or value.unit:
         return None
 

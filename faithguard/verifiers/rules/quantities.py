@@ -47,6 +47,10 @@ _AFTER_MOST = re.compile(
 _AFTER_LEAST = re.compile(
     r"\s*(?:or\s+(?:more|over|older)|and\s+(?:over|above)|at\s+least|minimum|以上)", re.I
 )
+_DENIED = re.compile(
+    r"\b(?:no|not|never|cannot|nobody|none|\w+n['’]t|nicht|keine?r?|ne|no|non|nunca|não)\s(?:\s?[^\W\d]+){0,8}\s*$",
+    re.I,
+)
 _RELATIVE = re.compile(r"\s*(?:before|after|prior|in\s+advance|ahead|apart|earlier|later)\b", re.I)
 _PERIOD = re.compile(
     r"\W{0,2}(?:[^\W\d_]+\s){0,3}?(?:(?:per|an?|each|every|pro|je|par|por|al|a\s+la|à\s+la)\s+|/\s?)"
@@ -119,7 +123,7 @@ def _manner(reading: Reading, value: Value) -> tuple[str, str, str]:
     elif _MOST.search(before) or _AFTER_MOST.match(after):
         bound = "at most"
     elif _LEAST.search(before) or _AFTER_LEAST.match(after):
-        bound = "at least"
+        bound = "at most" if _DENIED.search(before) else "at least"
     period = _PERIOD.match(after)
     said = period[1].lower() if period else ""
     if not said and (word := re.match(r"\s*([a-z]+ly|annual)\b", after, re.I)):

@@ -21,7 +21,16 @@ from faithguard.verifiers._values import Value, find_values
 from faithguard.verifiers.rules._identifiers_in import Identifier, find_identifiers
 from faithguard.verifiers.rules._synonyms import SYNONYMS
 
-__all__ = ["Clause", "Reading", "Token", "identifiers_of", "keys_of", "read", "read_sentence"]
+__all__ = [
+    "Clause",
+    "Reading",
+    "Token",
+    "identifiers_of",
+    "key_of",
+    "keys_of",
+    "read",
+    "read_sentence",
+]
 
 _WORD = re.compile(r"[^\W_]+(?:['’\-_.&+/@](?=[^\W_])[^\W_]+)*|n['’]t\b|[^\w\s]", re.UNICODE)
 _FIELD = re.compile(r"[\s*•-]{0,6}[^\W\d][^:.!?]{0,60}:(?!\d)\s?\S.{0,200}$")
@@ -126,7 +135,7 @@ def _keys_in(text: str) -> set[str]:
     for word in _WORD.findall(text):
         if not word.isascii() and _UNSPACED.search(word):
             keys.update(key for key, _ in unspaced_keys(_DENIALS.sub("的", word)))
-        elif word[0].isalnum() and (key := _key(word)):
+        elif word[0].isalnum() and (key := key_of(word)):
             keys.add(key)
     return keys
 
@@ -235,7 +244,7 @@ def _tokens(
             continue
         yield Token(
             lower=word.lower().replace("’", "'"),
-            key=None if inside or not word[0].isalnum() else _key(word),
+            key=None if inside or not word[0].isalnum() else key_of(word),
             start=start,
             end=place,
             capital=word[0].isupper(),
@@ -272,7 +281,7 @@ def _pairs(piece: str, at: int) -> Iterator[Token]:
 
 
 @lru_cache(maxsize=65_536)
-def _key(word: str) -> str | None:
+def key_of(word: str) -> str | None:
     """Return what a word shares with its other forms and its synonyms."""
     plain = word.lower().replace("’", "'")
     plain = re.sub(r"'(?:s|re|ve|ll|d|m)$|^[ldjmnstc]'(?=\w{2})", "", plain)

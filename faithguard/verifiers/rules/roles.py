@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._terms import stem
+from faithguard.verifiers._values._words import language
+from faithguard.verifiers.rules._deeds import Deed, deeds_of
 from faithguard.verifiers.rules._family import Family
-from faithguard.verifiers.rules._reading import Clause, Reading
+from faithguard.verifiers.rules._reading import Clause, Reading, key_of
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of, unmentioned
 
 __all__ = ["Roles"]
@@ -35,20 +37,22 @@ _SYMMETRIC = frozenset(
 )
 # verb -> (its family, whether its subject is the one to whom it is done)
 _CONVERSE = {
-    stem(word): (family, turned)
+    key: (family, turned)
     for family, words, others in (
-        ("beat", "beat beats defeat defeats defeated", "lose loses lost"),
-        ("sell", "sell sells sold", "buy buys bought acquire acquires acquired purchase purchased"),
-        ("lend", "lend lends lent", "borrow borrows borrowed"),
-        ("give", "give gives gave hand hands handed", "receive receives received"),
-        ("employ", "employ employs employed", "work works worked"),
-        ("teach", "teach teaches taught", "learn learns learned"),
-        ("precede", "precede precedes preceded", "follow follows followed succeed succeeded"),
+        ("beat", "beat defeat", "lose"),
+        ("sell", "sell", "buy acquire purchase"),
+        ("lend", "lend lease rent let", "borrow"),
+        ("give", "give hand send pay donate", "receive get obtain"),
+        ("teach", "teach tutor", "learn study"),
+        ("precede", "precede", "follow succeed replace"),
+        ("lead", "lead manage supervise", "report"),
+        ("own", "own control", "belong"),
+        ("cause", "cause", "result"),
     )
     for turned, side in ((False, words), (True, others))
     for word in side.split()
+    if (key := key_of(word))
 }
-_BE = frozenset("is are was were been being be gets got".split())
 
 
 class Roles(Family):
@@ -59,13 +63,12 @@ class Roles(Family):
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where roles agree or are not clear."""
         scene = scene_of(claim, context)
-        if not scene.reading.names or not scene.near or _NEGATED & _lowers(scene.reading):
+        if not scene.near:
             return None
-        return (
-            _reversed(scene, self.name)
-            or _of_another(scene, self.name)
-            or _never_named(scene, self.name)
-        )
+        deed = _swapped_deeds(scene, self.name) or _done_by_another(scene, self.name)
+        if deed is not None or not scene.reading.names or _NEGATED & _lowers(scene.reading):
+            return deed
+        return _of_another(scene, self.name) or _never_named(scene, self.name)
 
 
 _NEGATED = frozenset("not no never n't cannot neither nor".split())
@@ -84,49 +87,128 @@ def _plain(scene: Scene) -> Iterator[Near]:
 # -- agent and patient ------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Deed:
-    """A verb with what stands on its two sides, agent first."""
-
-    verb: str
-    agents: frozenset[str]
-    patients: frozenset[str]
+def told(scene: Scene) -> tuple[Deed, ...]:
+    """Return the deeds that an English claim tells."""
+    return deeds_of(scene.reading) if language(scene.reading.text) == "en" else ()
 
 
-def _deeds(reading: Reading, scene: Scene) -> Iterator[_Deed]:
-    """Yield the first content word after a name, as its deed, with the name that comes next."""
-    names = list(_proper(reading, scene))
-    for place, run in enumerate(names):
-        number = next(
-            (n for n in range(run[1], min(run[1] + _NEAR_BEFORE, len(reading.tokens)))
-             if reading.tokens[n].key), None,
-        )  # fmt: skip
-        token = reading.tokens[number] if number is not None else None
-        if number is None or token is None or token.key is None or token.key in _SYMMETRIC:
+def known_deeds(scene: Scene, near: Near) -> tuple[Deed, ...]:
+    """Return the deeds of a sentence of the context, read once; "it" is what stands before."""
+    key = "deeds", near.number
+    found: tuple[Deed, ...] | None = scene.pages.notes.get(key)
+    if found is None:
+        before = scene.pages.inherited(near.number)
+        deeds = deeds_of(near.reading)
+        found = scene.pages.notes[key] = tuple(_resolved(deed, before) for deed in deeds)
+    return found
+
+
+def _resolved(deed: Deed, before: frozenset[str]) -> Deed:
+    if not deed.pronoun or not before:
+        return deed
+    if deed.passive or deed.adjective:
+        return replace(deed, patients=deed.patients | before)
+    return replace(deed, agents=deed.agents | before)
+
+
+def _swapped_deeds(scene: Scene, name: str) -> Verdict | None:
+    """Veto a deed whose doer is in the context the one to whom it is done."""
+    for mine in told(scene):
+        if not mine.agents or not mine.patients or mine.denied or mine.verb in _NO_DEEDS:
             continue
-        if (
-            token.capital
-            or token.value >= 0
-            or not _is_verb(token.lower, reading.tokens[number - 1].lower)
-        ):
-            continue
-        following = names[place + 1] if place + 1 < len(names) else None
-        if following is None or following[0] > number + _NEAR_AFTER:
-            following = None
-        between = reading.tokens[run[1] : following[0] if following else number]
-        if any(t.lower in _BREAKS for t in between):
-            continue
-        family, turned = _CONVERSE.get(stem(token.lower), (token.key, False))
-        passive = any(t.lower in _BE for t in between) and any(t.lower == "by" for t in between)
-        sides = _keys(reading, run), _keys(reading, following) if following else frozenset[str]()
-        agents, patients = sides if passive == turned else sides[::-1]
-        if not agents & patients:
-            yield _Deed(family, agents, patients)
+        against: Near | None = None
+        for near in _plain(scene):
+            for theirs in known_deeds(scene, near):
+                verb, other = _turned(mine, theirs)
+                if verb is None:
+                    continue
+                if other.agents & verb.agents:
+                    against = None
+                    if other.patients & verb.patients or not other.patients:
+                        return None
+                elif _crossed(verb, other):
+                    against = against or near
+        if against is not None:
+            reason = "the context says it with the roles the other way round"
+            return contradiction(scene, name, reason, against)
+    return None
 
 
-_NEAR_BEFORE, _NEAR_AFTER = 3, 5
-"""Words between a name and its verb."""
-_BREAKS = frozenset(",;:.|()") | frozenset("and but or while whereas that which who".split())
+_NO_DEEDS = _SYMMETRIC | {"be"}
+
+
+def _turned(mine: Deed, theirs: Deed) -> tuple[Deed | None, Deed]:
+    """Return two deeds with one verb, the sides of a converse one exchanged; None if not."""
+    if theirs.denied != mine.denied:
+        return None, theirs
+    if mine.verb == theirs.verb:
+        return mine, theirs
+    one, two = _CONVERSE.get(mine.verb), _CONVERSE.get(theirs.verb)
+    if one is None or two is None or one[0] != two[0] or one[1] == two[1]:
+        return None, theirs
+    return replace(mine, agents=mine.patients, patients=mine.agents), theirs
+
+
+def _crossed(mine: Deed, theirs: Deed) -> bool:
+    agents, patients = mine.agents - mine.patients, mine.patients - mine.agents
+    if not agents & (theirs.patients - theirs.agents):
+        return False
+    if patients & (theirs.agents - theirs.patients):
+        return True
+    return theirs.passive and not theirs.agents and not patients & theirs.patients
+
+
+def _done_by_another(scene: Scene, name: str) -> Verdict | None:
+    """Veto a deed that the context tells of another, whom it tells apart from the claim's."""
+    for mine in told(scene):
+        if not mine.agents or mine.denied or mine.verb in _NO_DEEDS or not mine.patients:
+            continue
+        if not all(map(scene.known, mine.agents)):
+            continue
+        against: Near | None = None
+        for near in _plain(scene):
+            for theirs in known_deeds(scene, near):
+                if theirs.verb != mine.verb or theirs.denied:
+                    continue
+                held = mine.patients & theirs.patients
+                enough = scene.weight(held) >= _HELD * scene.weight(mine.patients)
+                if theirs.agents & mine.agents:
+                    if held:
+                        return None
+                elif theirs.agents and enough and _apart(mine.agents, theirs.agents, scene):
+                    against = against or near
+        if against is not None:
+            written = against.sentence.text[:80]
+            return contradiction(
+                scene, name, f"the context says it of another: {written!r}", against
+            )
+    return None
+
+
+def _apart(one: frozenset[str], other: frozenset[str], scene: Scene) -> bool:
+    """Whether the context tells two apart: it names both in one sentence, and not as one."""
+    for near in scene.near:
+        reading = near.reading
+        if one <= reading.keys and other <= reading.keys and not _same_noun(one, other, reading):
+            return True
+    return False
+
+
+def _same_noun(one: frozenset[str], other: frozenset[str], reading: Reading) -> bool:
+    """Whether two stand side by side, as a name and what it is: "the dietician, Petra Lamm"."""
+    last = ""
+    for token in reading.tokens:
+        side = "1" if token.key in one else "2" if token.key in other else ""
+        if side and last and side != last:
+            return True
+        if token.key or token.value >= 0 or token.lower not in _BESIDE:
+            last = side
+        elif side:
+            last = side
+    return False
+
+
+_BESIDE = frozenset("the a an , ( of 's is was called named known as".split())
 
 
 def _keys(reading: Reading, run: tuple[int, int]) -> frozenset[str]:
@@ -153,42 +235,6 @@ def _proper(reading: Reading, scene: Scene) -> Iterator[tuple[int, int]]:
 
 
 _SHORTEST = 3
-
-
-def _reversed(scene: Scene, name: str) -> Verdict | None:
-    mine = list(_deeds(scene.reading, scene))
-    for near in _plain(scene) if mine else ():
-        theirs = list(_deeds(near.reading, scene))
-        for deed in mine:
-            same = [other for other in theirs if other.verb == deed.verb]
-            fits = any(
-                deed.agents & other.agents and deed.patients & other.patients for other in same
-            )
-            swapped = any(_swapped(deed, other) for other in same)
-            if swapped and not fits:
-                reason = "the context says it with the roles the other way round"
-                return contradiction(scene, name, reason, near)
-    return None
-
-
-_PAST = frozenset(
-    "beat won lost sold bought built wrote led sent gave took taught lent met found left drew made"
-    " held paid ran saw sang threw told won knew drove cut hit bore chose hired sue".split()
-)
-
-
-def _is_verb(word: str, before: str) -> bool:
-    """Whether a word has the form of a finite verb, a participle or an infinitive."""
-    return word.endswith(("ed", "s")) or word in _PAST or before in ("to", "will", "must", "may")
-
-
-def _swapped(mine: _Deed, theirs: _Deed) -> bool:
-    """Whether the agent of one is the patient of the other, as far as both are named."""
-    if mine.agents & theirs.agents or mine.patients & theirs.patients:
-        return False
-    if theirs.agents and theirs.patients:
-        return bool(mine.agents & theirs.patients and mine.patients & theirs.agents)
-    return bool(mine.patients & theirs.agents or mine.agents & theirs.patients)
 
 
 # -- said of another --------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from faithguard.verifiers.rules._reading import Reading, Token, key_of
-from faithguard.verifiers.rules._verbs import base_of, is_participle
+from faithguard.verifiers.rules._verbs import base_of, is_participle, is_past
 
 __all__ = ["Deed", "deeds_of"]
 
@@ -37,6 +37,8 @@ class Deed:
     """The tokens that it spans with its sides."""
     pronoun: bool = False
     """Whether who does it, or to whom it is done, stands in an earlier sentence."""
+    guessed: bool = False
+    """Whether who does it is carried over from what stands before."""
     adjective: bool = False
     passive: bool = False
     only: bool = False
@@ -66,7 +68,7 @@ _TO = {"able": "can", "allowed": "can", "permitted": "can", "free": "can", "unab
 _NOT = frozenset("not never cannot no-longer hardly rarely seldom scarcely barely".split())
 _ADVERBS = frozenset(
     "also only still already just again now then often always usually both later once soon"
-    " previously currently thereby therefore however instead even ever first currently today alone"
+    " previously currently thereby therefore however instead even ever first currently today alone much very more less far quite rather too so almost nearly"
     " immediately partly largely mainly all either".split()
 )
 _DETERMINERS = frozenset(
@@ -90,7 +92,9 @@ _BOUNDS = frozenset('.;:!?()–—|"“”') | frozenset(
 )
 _JOINS = frozenset("and or".split())
 _CONTRAST = frozenset("without except unlike than".split())
-_SMALL = _PREPOSITIONS | _ADVERBS
+_TITLES = frozenset("dr mr mrs ms prof st sgt capt col gen lt rev".split())
+_THEN = frozenset(("after", "before"))
+_SMALL = _PREPOSITIONS | _ADVERBS | _TITLES
 _APPOSED = 6
 """Tokens between two commas that say again who is meant."""
 _LONGEST = 80
@@ -113,10 +117,8 @@ class _Group:
     reduced: bool = False
     """"referred by": a participle behind its noun."""
     infinitive: bool = False
-
-    @property
-    def last(self) -> int:
-        return self.head
+    bidden: bool = False
+    """"told Ann to pay": who does it stands right before."""
 
 
 def _without_titles(tokens: tuple[Token, ...]) -> Iterator[Token]:
@@ -124,9 +126,6 @@ def _without_titles(tokens: tuple[Token, ...]) -> Iterator[Token]:
     for number, token in enumerate(tokens):
         if token.lower != "." or not number or tokens[number - 1].lower not in _TITLES:
             yield token
-
-
-_TITLES = frozenset("dr mr mrs ms prof st sgt capt col gen lt rev no".split())
 
 
 def deeds_of(reading: Reading) -> tuple[Deed, ...]:
@@ -278,10 +277,10 @@ class _Parse:
             or self.tokens[before].value >= 0
             or previous in _PRONOUNS | _RELATIVE | _JOINS | {",", ")", "both"}
         )
-        ends = number + 1 >= len(self.tokens) or following in _BOUNDS | {","}
-        if is_participle(word) or (word != base and not word.endswith(("s", "ing"))):
+        if is_past(word) or (word != base and not word.endswith(("s", "ing"))):
             if following == "by" and before >= 0 and previous not in _RELATIVE | _PRONOUNS:
-                return _Group(number, number, passive=True, denied=denied, reduced=True)
+                joined = previous in _JOINS
+                return _Group(number, number, passive=True, denied=denied, reduced=not joined)
             if not subject or (before < 0 and self.tokens[number + 1 :][:1]):
                 return None
             if is_participle(word) and self._finite_later(number):
@@ -311,6 +310,8 @@ class _Parse:
         opens = before < 0 or previous in _BOUNDS
         token = self.tokens[number]
         if opens or (previous in {",", "and", "then", "please"} and not token.capital):
+            if opens and token.capital and base_of(following):
+                return None  # a name: "Rovers beat"
             object_ = following in _DETERMINERS | _PRONOUNS | _PREPOSITIONS or (
                 number + 1 < len(self.tokens) and bool(self.tokens[number + 1].key)
             )
@@ -328,11 +329,23 @@ class _Parse:
         """Whether a participle only describes its noun: "items marked so cannot be returned"."""
         for place in range(number + 1, len(self.tokens)):
             word = self._base(place)[0]
-            if word in _BOUNDS | _RELATIVE | _JOINS | {",", "to"}:
+            if word in _BOUNDS | _RELATIVE | _JOINS | _PRONOUNS | _THEN | {",", "to"}:
                 return False
             if word in _BE | _HAVE | _DO | _MODALS.keys() - {"need"}:
                 return True
         return False
+
+    def _bids(self, number: int, before: int) -> bool:
+        """Whether somebody is told to do it: "ordered Vetra to pay Dorn"."""
+        if before < 1 or not self.tokens[before - 1].key or base_of(self._word(before - 1)):
+            return False
+        after = self._word(number + 1)
+        content = number + 1 < len(self.tokens) and (
+            self.tokens[number + 1].key is not None or self.tokens[number + 1].value >= 0
+        )
+        return base_of(self.words[number]) == self.words[number] and (
+            content or after in _DETERMINERS | _PRONOUNS
+        )
 
     def _verb_later(self, number: int) -> bool:
         """Whether another word of the clause can be its verb: "staff costs in May rose"."""
@@ -350,6 +363,8 @@ class _Parse:
         """Read "agreed to buy", and not "sold to customers"."""
         word, after = self.words[number], number + 1
         leads = self._word(before - 1)
+        if self._bids(number, before):
+            return _Group(before, number, infinitive=True, bidden=True)
         if leads and base_of(leads) is None and leads not in _TO:
             return None
         if after < len(self.tokens) and not (
@@ -406,6 +421,7 @@ class _Parse:
             agents, patients = frozenset[str](), subject | objects
         return Deed(
             verb, word, agents, patients, denied, group.modal, group.head, low, stop, pronoun,
+            pronoun or (low == group.start or self.words[low] in _PRONOUNS) and not group.reduced,
             group.adjective, group.passive,
             any(self.words[n] in ("alone", "only") for n in range(low, max(group.head, low))),
             subject, without,
@@ -481,6 +497,8 @@ class _Parse:
         unknown = last is not None and last.pronoun
         if place < 0:
             return frozenset(), False, group.start, None
+        if group.bidden:
+            return self._noun_before(group.start), False, group.start, None
         if group.infinitive or (word in _JOINS and last) or (word == "," and last and not (
             self._insertion(place)
         )):  # fmt: skip
@@ -549,7 +567,7 @@ class _Parse:
         stop = len(self.tokens)
         for number in range(start, len(self.tokens)):
             word = self.words[number]
-            if word in _BOUNDS | _RELATIVE or word == ",":
+            if word in _BOUNDS | _RELATIVE | _THEN or (word == "," and not self._apposed(number)):
                 stop = number
                 break
         following = self.groups[place + 1] if place + 1 < len(self.groups) else None
@@ -562,6 +580,13 @@ class _Parse:
             else:
                 stop = max(start, min(stop, self._after_join(start, following.start)))
         return stop
+
+    def _apposed(self, comma: int) -> bool:
+        """Whether a name follows that says who is meant: "the mayor, Anton Reik, which"."""
+        end = comma + 1
+        while end < len(self.tokens) and self.tokens[end].capital and self.tokens[end].key:
+            end += 1
+        return comma + 1 < end and (end == len(self.tokens) or self.words[end] in _BOUNDS | {","})
 
     def _after_join(self, start: int, end: int) -> int:
         """Return the last "and" before the subject of the next verb, or that verb."""

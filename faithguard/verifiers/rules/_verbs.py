@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-__all__ = ["base_of", "is_participle"]
+__all__ = ["base_of", "is_participle", "is_past"]
 
 _IRREGULAR = """
     become became become, begin began begun, bind bound bound, break broke broken,
@@ -105,6 +105,13 @@ def _tables() -> tuple[dict[str, str], frozenset[str], frozenset[str]]:
 
 
 _FORMS, _PARTICIPLES, _BASES = _tables()
+
+
+def is_past(word: str) -> bool:
+    """Whether a word can tell of the past, or be a participle: "wrote", "written", "cut"."""
+    return word in _FORMS or is_participle(word)
+
+
 _SHORTEST = 4
 """Letters; "seed" and "need" are no participles."""
 

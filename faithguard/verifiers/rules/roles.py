@@ -65,7 +65,11 @@ class Roles(Family):
         scene = scene_of(claim, context)
         if not scene.near:
             return None
-        deed = _swapped_deeds(scene, self.name) or _done_by_another(scene, self.name)
+        deed = (
+            _swapped_deeds(scene, self.name)
+            or _done_by_another(scene, self.name)
+            or _done_to_another(scene, self.name)
+        )
         if deed is not None or not scene.reading.names or _NEGATED & _lowers(scene.reading):
             return deed
         return _of_another(scene, self.name) or _never_named(scene, self.name)
@@ -175,7 +179,7 @@ def _done_by_another(scene: Scene, name: str) -> Verdict | None:
                 if theirs.agents & mine.agents:
                     if held:
                         return None
-                elif theirs.agents and enough and _apart(mine.agents, theirs.agents, scene):
+                elif theirs.agents and enough and _other(mine, theirs, scene):
                     against = against or near
         if against is not None:
             written = against.sentence.text[:80]
@@ -185,13 +189,61 @@ def _done_by_another(scene: Scene, name: str) -> Verdict | None:
     return None
 
 
+def _other(mine: Deed, theirs: Deed, scene: Scene) -> bool:
+    """Whether two deeds are done by two whom the context tells apart."""
+    if theirs.only:
+        return True
+    if mine.guessed or theirs.guessed or max(len(mine.agents), len(theirs.agents)) > _LONGEST_NAME:
+        return False
+    return _apart(mine.agents, theirs.agents, scene)
+
+
+_LONGEST_NAME = 4
+
+
 def _apart(one: frozenset[str], other: frozenset[str], scene: Scene) -> bool:
-    """Whether the context tells two apart: it names both in one sentence, and not as one."""
+    """Whether the context tells two apart.
+
+    It names both in one sentence and not as one, or lets each do something in another.
+    """
+    acts = False
     for near in scene.near:
         reading = near.reading
-        if one <= reading.keys and other <= reading.keys and not _same_noun(one, other, reading):
-            return True
-    return False
+        if one <= reading.keys and other <= reading.keys:
+            return not _same_noun(one, other, reading)
+        acts = acts or any(one <= deed.agents for deed in known_deeds(scene, near))
+    named = [any(map(scene.pages.proper, side)) for side in (one, other)]
+    return acts and named[0] == named[1]
+
+
+def _done_to_another(scene: Scene, name: str) -> Verdict | None:
+    """Veto a deed that the context tells of the same doer, but done to another name."""
+    for mine in told(scene):
+        if mine.denied or mine.verb in _NO_DEEDS or not mine.sides:
+            continue
+        against: Near | None = None
+        for near in _plain(scene):
+            for theirs in known_deeds(scene, near):
+                if theirs.verb != mine.verb or theirs.denied:
+                    continue
+                wanted = _named(mine.patients, scene)
+                if wanted and wanted & near.reading.keys:
+                    return None
+                others = _named(theirs.patients, scene) - scene.reading.keys
+                rest = (mine.sides - wanted) & theirs.sides
+                alike = rest and (not mine.agents or mine.agents & theirs.sides)
+                if theirs.pronoun or not (wanted and others and alike):
+                    continue
+                if all(map(scene.known, wanted)):
+                    against = against or near
+        if against is not None:
+            written = against.sentence.text[:80]
+            return contradiction(scene, name, f"the context names another: {written!r}", against)
+    return None
+
+
+def _named(keys: frozenset[str], scene: Scene) -> frozenset[str]:
+    return frozenset(key for key in keys if " " not in key and scene.pages.proper(key))
 
 
 def _same_noun(one: frozenset[str], other: frozenset[str], reading: Reading) -> bool:

@@ -29,7 +29,7 @@ class Deed:
     patients: frozenset[str]
     denied: bool = False
     modal: str = ""
-    """"can", "must", "should", "will" or nothing."""
+    """"can", "must", "should", "will", "need" ("need not", "do not have to") or nothing."""
     at: int = 0
     """The number of its token."""
     start: int = 0
@@ -41,6 +41,10 @@ class Deed:
     """Whether who does it is carried over from what stands before."""
     adjective: bool = False
     passive: bool = False
+    conditional: bool = False
+    """Whether it is what something else hangs on: "if goods are damaged"."""
+    particle: str = ""
+    """"up" of "edged up"."""
     only: bool = False
     """Whether nobody else does it: "the board alone may change it"."""
     subject: frozenset[str] = frozenset()
@@ -60,7 +64,7 @@ _DO = frozenset("do does did don doesn didn".split())
 _MODALS = {
     "can": "can", "could": "can", "may": "can", "might": "can", "ca": "can", "couldn": "can",
     "must": "must", "shall": "must", "mustn": "must", "should": "should", "shouldn": "should",
-    "will": "will", "would": "will", "wo": "will", "wouldn": "will", "need": "must",
+    "will": "will", "would": "will", "wo": "will", "wouldn": "will", "need": "need",
 }  # fmt: skip
 _TO = {"able": "can", "allowed": "can", "permitted": "can", "free": "can", "unable": "cannot",
        "required": "must", "obliged": "must", "supposed": "should", "forbidden": "cannot",
@@ -90,6 +94,8 @@ _BOUNDS = frozenset('.;:!?()–—|"“”') | frozenset(
     "but while whereas although though because since if unless when where so however until"
     " whether provided".split()
 )
+_CONDITIONS = frozenset("if unless whether when until".split())
+_PARTICLES = frozenset("up down in out on off".split())
 _JOINS = frozenset("and or".split())
 _CONTRAST = frozenset("without except unlike than".split())
 _TITLES = frozenset("dr mr mrs ms prof st sgt capt col gen lt rev".split())
@@ -212,6 +218,8 @@ class _Parse:
             place += 1
         if not last:
             return None
+        if denied and modal == "must" and self._word(place - 1) == "to":
+            modal = "need"
         return self._with_head(number, place, last, denied, modal)
 
     def _with_head(
@@ -421,8 +429,9 @@ class _Parse:
             agents, patients = frozenset[str](), subject | objects
         return Deed(
             verb, word, agents, patients, denied, group.modal, group.head, low, stop, pronoun,
-            pronoun or (low == group.start or self.words[low] in _PRONOUNS) and not group.reduced,
-            group.adjective, group.passive,
+            pronoun or self.words[low] in _PRONOUNS or self._word(group.start - 1) == ",",
+            group.adjective, group.passive, self._word(low - 1) in _CONDITIONS,
+            self._word(start) if self._word(start) in _PARTICLES else "",
             any(self.words[n] in ("alone", "only") for n in range(low, max(group.head, low))),
             subject, without,
         )  # fmt: skip

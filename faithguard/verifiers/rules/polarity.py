@@ -16,9 +16,11 @@ from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._values._words import language
 from faithguard.verifiers.rules._antonyms import opposite
+from faithguard.verifiers.rules._denials import collide, relation, said_by
 from faithguard.verifiers.rules._family import Family
 from faithguard.verifiers.rules._reading import Clause, Reading, Token
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of, unmentioned
+from faithguard.verifiers.rules._told import known_deeds, told
 
 __all__ = ["Polarity"]
 
@@ -59,7 +61,15 @@ class Polarity(Family):
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where polarity agrees or is not clear."""
         scene = scene_of(claim, context)
-        for check in (_denied, _opposed, _counted_otherwise, _stronger, _unbound, _first_of_some):
+        for check in (
+            _gainsaid,
+            _denied,
+            _opposed,
+            _counted_otherwise,
+            _stronger,
+            _unbound,
+            _first_of_some,
+        ):
             verdict = check(scene, self.name)
             if verdict is not None:
                 return verdict
@@ -126,8 +136,41 @@ def _negates(token: Token, text: str) -> bool:
     return token.lower.startswith("non-")
 
 
+def _gainsaid(scene: Scene, name: str) -> Verdict | None:
+    """Veto a deed that the context denies, and says nowhere."""
+    for mine in told(scene):
+        against: Near | None = None
+        best = for_it = 0.0
+        for near in scene.near:
+            for theirs in known_deeds(scene, near):
+                kind = relation(mine, theirs)
+                said = said_by(mine, theirs, scene) if kind else 0.0
+                if kind > 0:
+                    for_it = max(for_it, said)
+                elif kind < 0 and said > best and collide(mine, theirs, scene, near):
+                    if not _hedged(scene, near):
+                        against, best = near, said
+        if against is not None and best > for_it:
+            return contradiction(
+                scene, name, "the context denies it, or says the opposite", against
+            )
+    return None
+
+
+def _hedged(scene: Scene, near: Near) -> bool:
+    """Whether both sentences tie what they say to something: "unless it is full", "if not full"."""
+    return bool(_TIED.search(scene.reading.text) and _TIED.search(near.reading.text))
+
+
+_TIED = re.compile(
+    r"\b(?:if|unless|only|except|provided|without|when|until|as\s+long\s+as|apart\s+from)\b", re.I
+)
+
+
 def _denied(scene: Scene, name: str) -> Verdict | None:
     """Veto where one of two clauses that say the same is under a negation."""
+    if told(scene):
+        return None
     claim = list(_parts(scene.reading, None))
     for near in scene.near:
         context = _known_parts(near, scene)

@@ -14,11 +14,11 @@ from dataclasses import replace
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._terms import stem
-from faithguard.verifiers._values._words import language
-from faithguard.verifiers.rules._deeds import Deed, deeds_of
+from faithguard.verifiers.rules._deeds import Deed
 from faithguard.verifiers.rules._family import Family
 from faithguard.verifiers.rules._reading import Clause, Reading, key_of
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of, unmentioned
+from faithguard.verifiers.rules._told import known_deeds, told
 
 __all__ = ["Roles"]
 
@@ -89,30 +89,6 @@ def _plain(scene: Scene) -> Iterator[Near]:
 
 
 # -- agent and patient ------------------------------------------------------------------------
-
-
-def told(scene: Scene) -> tuple[Deed, ...]:
-    """Return the deeds that an English claim tells."""
-    return deeds_of(scene.reading) if language(scene.reading.text) == "en" else ()
-
-
-def known_deeds(scene: Scene, near: Near) -> tuple[Deed, ...]:
-    """Return the deeds of a sentence of the context, read once; "it" is what stands before."""
-    key = "deeds", near.number
-    found: tuple[Deed, ...] | None = scene.pages.notes.get(key)
-    if found is None:
-        before = scene.pages.inherited(near.number)
-        deeds = deeds_of(near.reading)
-        found = scene.pages.notes[key] = tuple(_resolved(deed, before) for deed in deeds)
-    return found
-
-
-def _resolved(deed: Deed, before: frozenset[str]) -> Deed:
-    if not deed.pronoun or not before:
-        return deed
-    if deed.passive or deed.adjective:
-        return replace(deed, patients=deed.patients | before)
-    return replace(deed, agents=deed.agents | before)
 
 
 def _swapped_deeds(scene: Scene, name: str) -> Verdict | None:
@@ -253,9 +229,7 @@ def _same_noun(one: frozenset[str], other: frozenset[str], reading: Reading) -> 
         side = "1" if token.key in one else "2" if token.key in other else ""
         if side and last and side != last:
             return True
-        if token.key or token.value >= 0 or token.lower not in _BESIDE:
-            last = side
-        elif side:
+        if token.key or token.value >= 0 or token.lower not in _BESIDE or side:
             last = side
     return False
 

@@ -1,0 +1,91 @@
+"""Whether two deeds say the same, or one denies what the other says.
+
+In: a deed of a claim and one of the context. Out: 1 where both say it, -1 where one of them denies
+it (by a negation, an opposite verb or a denying syllable), 0 where they do not speak of one thing;
+and whether what stands around them is near enough that both cannot hold.
+
+What is denied of all is denied of each, and what is said of each need not be said of all: "express
+parcels are never free" contradicts "express parcels are free for members", and "final sale items
+cannot be returned" does not contradict "items can be returned".
+"""
+
+from __future__ import annotations
+
+from faithguard.verifiers.rules._antonyms import affirmative, opposed
+from faithguard.verifiers.rules._deeds import Deed
+from faithguard.verifiers.rules._reading import Token, key_of
+from faithguard.verifiers.rules._scene import Near, Scene
+from faithguard.verifiers.rules._verbs import base_of
+
+__all__ = ["collide", "relation", "said_by"]
+
+_MOST_SIDES = 0.6
+_SOME_SIDES = 0.3
+_LINKING = frozenset(("be", "have", "do"))
+_LATE = frozenset(("up", "down", "in", "out", "on", "off"))
+
+
+def relation(mine: Deed, theirs: Deed) -> int:
+    """Return 1 if two deeds say the same, -1 if one denies the other, else 0."""
+    same = mine.denied == theirs.denied
+    if mine.verb == theirs.verb:
+        if "need" in (mine.modal, theirs.modal) and not same:
+            plain = theirs if mine.modal == "need" else mine
+            return -1 if plain.modal == "must" else 0
+        if mine.particle and theirs.particle and mine.particle != theirs.particle:
+            return -1 if same and {mine.particle, theirs.particle} <= _LATE else 0
+        return 1 if same else -1
+    if opposed(mine.verb, theirs.verb):
+        return 0 if mine.denied and theirs.denied else -1 if same else 1
+    for one, two in ((mine, theirs), (theirs, mine)):
+        plain = affirmative(one.word)
+        if plain is not None and two.verb in (key_of(plain), key_of(base_of(plain) or plain)):
+            return -1 if same else 1
+    return 0
+
+
+def said_by(mine: Deed, theirs: Deed, scene: Scene) -> float:
+    """Return how much of what a deed of the claim says stands around one of the context."""
+    whole = scene.weight(mine.sides)
+    return scene.weight(mine.sides & theirs.sides) / whole if whole else 0.0
+
+
+def collide(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
+    """Whether two deeds of which one denies the other speak of one thing."""
+    shared = mine.sides & theirs.sides
+    if not shared or mine.conditional or theirs.conditional:
+        return False
+    inherited = scene.pages.inherited(near.number)
+    if mine.subject and not mine.subject & (theirs.sides | inherited):
+        return False
+    own, other = mine.sides - mine.subject, theirs.sides - theirs.subject
+    if own and other and not own & theirs.sides and not other & mine.sides:
+        return False
+    if mine.verb in _LINKING and not own & other:
+        return False
+    if any(key in scene.proper for key in mine.sides - near.reading.keys - inherited):
+        return False
+    return _covers(mine, theirs, scene) and not _other_values(mine, theirs, scene, near)
+
+
+def _covers(mine: Deed, theirs: Deed, scene: Scene) -> bool:
+    held, holds = said_by(mine, theirs, scene), said_by(theirs, mine, scene)
+    if theirs.denied or opposed(mine.verb, theirs.verb):
+        general = holds >= 1.0 and held >= _SOME_SIDES
+        return general or (holds >= _MOST_SIDES and held >= _MOST_SIDES)
+    return held >= _MOST_SIDES and holds >= _SOME_SIDES
+
+
+def _other_values(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
+    """Whether the two are tied to different values: open on Mondays, closed on Sundays."""
+    own = _values(scene.reading.tokens, mine)
+    other = _values(near.reading.tokens, theirs)
+    return any(
+        not any(scene.reading.values[n].agrees(near.reading.values[m]) for m in other)
+        for n in own
+        if any(scene.reading.values[n].comparable(near.reading.values[m]) for m in other)
+    )
+
+
+def _values(tokens: tuple[Token, ...], deed: Deed) -> set[int]:
+    return {token.value for token in tokens[deed.start : deed.end] if token.value >= 0}

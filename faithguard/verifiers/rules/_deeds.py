@@ -69,7 +69,7 @@ _MODALS = {
 _TO = {"able": "can", "allowed": "can", "permitted": "can", "free": "can", "unable": "cannot",
        "required": "must", "obliged": "must", "supposed": "should", "forbidden": "cannot",
        "due": "will", "likely": "can", "expected": "can"}  # fmt: skip
-_NOT = frozenset("not never cannot no-longer hardly rarely seldom scarcely barely".split())
+_NOT = frozenset("not n't never cannot no-longer hardly rarely seldom scarcely barely".split())
 _ADVERBS = frozenset(
     "also only still already just again now then often always usually both later once soon"
     " previously currently thereby therefore however instead even ever first currently today alone much very more less far quite rather too so almost nearly"
@@ -99,6 +99,7 @@ _PARTICLES = frozenset("up down in out on off".split())
 _JOINS = frozenset("and or".split())
 _CONTRAST = frozenset("without except unlike than".split())
 _TITLES = frozenset("dr mr mrs ms prof st sgt capt col gen lt rev".split())
+_NO_SUCH = frozenset("longer matter more less fewer later earlier doubt".split())
 _THEN = frozenset(("after", "before"))
 _SMALL = _PREPOSITIONS | _ADVERBS | _TITLES
 _APPOSED = 6
@@ -411,10 +412,9 @@ class _Parse:
             right = right[: right.index(lone)]
         objects = self._keys(right) | (extra or frozenset())
         denied = group.denied
-        if any(self.words[n] in _NONE for n in range(low, group.start)) or any(
-            self.words[n] in _NONE and self._word(n + 1) not in ("longer", "matter", "more", "less")
-            for n in right[:3]
-        ):
+        if any(self.words[n] in _NOT for n in range(low, group.start)):
+            return None  # "items not from the sale": what is denied is no deed
+        if any(map(self._none, (*range(low, group.start), *right[:3]))):
             denied = not denied
         if self.words[start - 1 : stop].count("until") or self._word(stop) == "until":
             if denied:
@@ -435,6 +435,9 @@ class _Parse:
             any(self.words[n] in ("alone", "only") for n in range(low, max(group.head, low))),
             subject, without,
         )  # fmt: skip
+
+    def _none(self, number: int) -> bool:
+        return self.words[number] in _NONE and self._word(number + 1) not in _NO_SUCH
 
     def _verb(self, group: _Group) -> tuple[str, str]:
         if group.linking:

@@ -22,18 +22,23 @@ __all__ = ["collide", "relation", "said_by"]
 _MOST_SIDES = 0.6
 _SOME_SIDES = 0.3
 _LINKING = frozenset(("be", "have", "do"))
-_LATE = frozenset(("up", "down", "in", "out", "on", "off"))
+_REPORTING = frozenset("say tell think believ claim mean show".split())
+_PARTICLES = frozenset(("up", "down", "in", "out", "on", "off"))
 
 
 def relation(mine: Deed, theirs: Deed) -> int:
     """Return 1 if two deeds say the same, -1 if one denies the other, else 0."""
     same = mine.denied == theirs.denied
+    if mine.verb in _REPORTING:
+        return 0
     if mine.verb == theirs.verb:
         if "need" in (mine.modal, theirs.modal) and not same:
             plain = theirs if mine.modal == "need" else mine
             return -1 if plain.modal == "must" else 0
         if mine.particle and theirs.particle and mine.particle != theirs.particle:
-            return -1 if same and {mine.particle, theirs.particle} <= _LATE else 0
+            return -1 if same and {mine.particle, theirs.particle} <= _PARTICLES else 0
+        return 1 if same else -1
+    if mine.passive != theirs.passive and {mine.verb, theirs.verb} == {"win", "lose"}:
         return 1 if same else -1
     if opposed(mine.verb, theirs.verb):
         return 0 if mine.denied and theirs.denied else -1 if same else 1
@@ -61,7 +66,9 @@ def collide(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
     own, other = mine.sides - mine.subject, theirs.sides - theirs.subject
     if own and other and not own & theirs.sides and not other & mine.sides:
         return False
-    if mine.verb in _LINKING and not own & other:
+    if mine.verb in _LINKING and scene.weight(own & other) < _MOST_SIDES * scene.weight(
+        own | other
+    ):
         return False
     if any(key in scene.proper for key in mine.sides - near.reading.keys - inherited):
         return False

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._values._words import language
-from faithguard.verifiers.rules._antonyms import opposite
+from faithguard.verifiers.rules._antonyms import opposed, opposite
 from faithguard.verifiers.rules._denials import collide, relation, said_by
 from faithguard.verifiers.rules._family import Family
-from faithguard.verifiers.rules._reading import Clause, Reading, Token
+from faithguard.verifiers.rules._reading import Clause, Reading, Token, key_of
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of, unmentioned
 from faithguard.verifiers.rules._told import known_deeds, told
 
@@ -64,6 +64,9 @@ class Polarity(Family):
         for check in (
             _gainsaid,
             _denied,
+            _excepted,
+            _waived,
+            _superlative,
             _opposed,
             _counted_otherwise,
             _stronger,
@@ -263,6 +266,134 @@ def _said(mine: _Part, against: _Part, scene: Scene) -> bool:
     return False
 
 
+# -- exceptions and requirements --------------------------------------------------------------
+
+_EXCEPT = re.compile(
+    r"\b(?:except(?:\s+for|ing|ed)?|other\s+than|apart\s+from|with\s+the\s+exception\s+of|excluding|save\s+for"
+    r"|außer|ausgenommen|sauf|excepté|hormis|salvo|excepto|tranne|eccetto|exceto)\b",
+    re.I,
+)
+_PHRASE_ENDS = re.compile(r"[,.;:!?()]|\s(?:and|but|und|aber|et|mais|y|pero|ma|mas)\s")
+
+
+def _phrase_after(reading: Reading, at: int) -> tuple[frozenset[str], list[int]]:
+    """Return the words and the numbers of the values from a place to the end of the phrase."""
+    stop = _PHRASE_ENDS.search(reading.text, at)
+    end = stop.start() if stop else len(reading.text)
+    inside = [t for t in reading.tokens if at <= t.start < end]
+    values = dict.fromkeys(t.value for t in inside if t.value >= 0)
+    return frozenset(t.key for t in inside if t.key), list(values)
+
+
+def _excepted(scene: Scene, name: str) -> Verdict | None:
+    """Veto what is said of the very thing that the context excepts from it."""
+    if _EXCEPT.search(scene.reading.text):
+        return None
+    for near in scene.near[:_FEW_NEAR]:
+        match = _EXCEPT.search(near.reading.text)
+        if match is None:
+            continue
+        keys, values = _phrase_after(near.reading, match.end())
+        if not (keys or values) or not _holds_all(scene.reading, keys, near.reading, values):
+            continue
+        before = [
+            c for c in near.reading.clauses if near.reading.tokens[c.first].start < match.start()
+        ]
+        rule = max(before, key=lambda c: len(c.keys & scene.reading.keys), default=None)
+        if rule is None:
+            continue
+        said = rule.keys - keys
+        own = next((c for c in scene.reading.clauses if c.keys & said), None)
+        if own is None or 2 * len(said & scene.reading.keys) < len(said):
+            continue
+        same = bool(_under(scene.reading, own)) == bool(_under(near.reading, rule))
+        if same and not _denying(scene.reading, rule):
+            reason = f"the context excepts it: {near.reading.text[match.start() :][:60]!r}"
+            return contradiction(scene, name, reason, near)
+    return None
+
+
+_FEW_NEAR = 4
+
+
+def _denying(reading: Reading, clause: Clause) -> bool:
+    """Whether a text says the opposite of a word of a clause."""
+    return any(
+        opposed(key, other) or other in _words_against(token.lower)
+        for token in reading.tokens
+        if (key := token.key)
+        for other in clause.keys
+    )
+
+
+def _words_against(word: str) -> frozenset[str]:
+    return frozenset(filter(None, map(key_of, opposite(word))))
+
+
+def _holds_all(mine: Reading, keys: frozenset[str], theirs: Reading, values: list[int]) -> bool:
+    agreed = all(any(v.agrees(theirs.values[n]) for v in mine.values) for n in values)
+    return agreed and keys <= mine.keys
+
+
+_WAIVER = re.compile(
+    r"\b(?:without(?!\s+(?:exception|doubt))|whether\s+or\s+not|regardless\s+of(?:\s+whether)?|irrespective\s+of"
+    r"|even\s+(?:if|when|without))\b",
+    re.I,
+)
+_REQUIRED = re.compile(
+    r"\b(?:only\s+(?:with|under|in|if|when|after|by|on|to|for)|provided(?:\s+that)?|as\s+long\s+as|must|requires?"
+    r"|required|needs?|on\s+condition|subject\s+to|(?:no|not|cannot|\w+n['’]t)\s[^.;,]{0,60}\bwithout|if|unless)\b",
+    re.I,
+)
+
+
+def _waived(scene: Scene, name: str) -> Verdict | None:
+    """Veto "without consent" where the context says "only with consent"."""
+    match = _WAIVER.search(scene.reading.text)
+    if match is None or any(
+        _negates(t, scene.reading.text)
+        for t in scene.reading.tokens
+        if not match.start() <= t.start < match.end()
+    ):
+        return None
+    keys, _ = _phrase_after(scene.reading, match.end())
+    rest = scene.reading.keys - keys
+    for near in scene.near[:_FEW_NEAR] if keys else ():
+        asked = _REQUIRED.search(near.reading.text)
+        if asked is None or _WAIVER.search(near.reading.text[: asked.start()]):
+            continue
+        wanted = frozenset(t.key for t in near.reading.tokens if t.key and t.start >= asked.start())
+        held = scene.weight(keys & wanted) >= _SAME_STATEMENT * scene.weight(keys)
+        known = rest & (near.reading.keys | scene.pages.inherited(near.number))
+        if held and 3 * len(known) >= len(rest):
+            return contradiction(scene, name, f"the context demands it: {asked[0]!r}", near)
+    return None
+
+
+# -- superlatives -----------------------------------------------------------------------------
+
+_IS_THE = re.compile(
+    r"\b(?:is|are|was|were|became|remains?|as)\s+(?:\w+\s+)?the\s+(first|only|sole|best|worst|\w{3,}est"
+    r"|(?:most|least)\s+\w+)\b(?!\s+(?:of\s+)?(?:month|day|week|year|time)s?\b)",
+    re.I,
+)
+_UTMOST = re.compile(
+    r"\b(?:\w{3,}est|most|least|first|only|sole|solely|alone|best|worst|top|record|unique|leading|no\s+other"
+    r"|never\s+before|inaugural|original|last|\w+er\s+than\s+any|unrivalled|maiden|debut|pioneer\w*)\b",
+    re.I,
+)
+
+
+def _superlative(scene: Scene, name: str) -> Verdict | None:
+    """Veto "was the first" where the sentence that says the rest speaks of no first."""
+    match = _IS_THE.search(scene.reading.text)
+    if match is None or not scene.near or scene.near[0].share < _SAME_STATEMENT:
+        return None
+    if any(_UTMOST.search(near.reading.text) for near in scene.near if near.share >= _CLOSE):
+        return None
+    return unmentioned(scene, name, f"the context does not say 'the {match[1]}'")
+
+
 # -- opposite words ---------------------------------------------------------------------------
 
 
@@ -337,11 +468,26 @@ _CLASH = frozenset(
 """(what the answer says, what the context says) of one thing that cannot both be meant."""
 
 
+_SCOPE = 8
+_LIMITING = _NEGATORS | frozenset(
+    "fail failed fails without if refuse refused unable lacks".split()
+)
+_NEARLY = ("hardly", "almost", "barely", "scarcely", "virtually", "practically")
+_NEARLY_NONE = ("any", "no", "none", "never", "nobody", "ever")
+
+
 def _quantified(reading: Reading) -> Iterator[tuple[str, int, frozenset[str]]]:
     """Yield quantifiers with the words after them: what they speak of."""
     tokens = reading.tokens
     for number, token in enumerate(tokens):
         strength = _QUANTIFIERS.get(token.lower)
+        before = [other.lower for other in tokens[max(0, number - _SCOPE) : number]]
+        if before[-1:] and before[-1] in _NEARLY and token.lower in _NEARLY_NONE:
+            strength = 0
+        elif token.lower == "any" and (
+            not _LIMITING.isdisjoint(before) or any(w.endswith("n't") for w in before)
+        ):
+            continue  # "failed to win any" says none
         if strength is None or (
             number and tokens[number - 1].lower in ("at", "the", "than", "not")
         ):
@@ -355,6 +501,8 @@ def _counted_otherwise(scene: Scene, name: str) -> Verdict | None:
     """Veto "all teams" where the context says "most teams"."""
     mine = list(_quantified(scene.reading))
     for near in scene.near if mine else ():
+        if "without" in near.reading.text:  # "no passenger without a passport": each needs one
+            continue
         theirs = list(_quantified(near.reading))
         for word, strength, noun in mine:
             same = [(w, s) for w, s, other in theirs if other & noun]
@@ -423,7 +571,8 @@ def _stronger(scene: Scene, name: str) -> Verdict | None:
 # -- conditions -------------------------------------------------------------------------------
 
 _UNIVERSAL = re.compile(
-    r"\b(?:in\s+(?:every|any|all)\s+cases?|in\s+all\s+circumstances|always|regardless|anyone|everyone"
+    r"\b(?:in\s+(?:every|any|all)\s+cases?|(?:on|at)\s+(?:any|every)\s+(?:day|time|hour)|every\s+day"
+    r"|of\s+(?:all|any)\s+kinds?|at\s+all\s+times|in\s+all\s+circumstances|always|regardless|anyone|everyone"
     r"|everybody|alike|whoever|without\s+(?:exception|restriction|condition)s?|unconditionally"
     r"|at\s+any\s+time|in\s+general|no\s+matter)\b",
     re.I,

@@ -135,8 +135,11 @@ def _keys_in(text: str) -> set[str]:
     for word in _WORD.findall(text):
         if not word.isascii() and _UNSPACED.search(word):
             keys.update(key for key, _ in unspaced_keys(_DENIALS.sub("的", word)))
-        elif word[0].isalnum() and (key := key_of(word)):
-            keys.add(key)
+        elif word[0].isalnum():
+            if key := key_of(word):
+                keys.add(key)
+            if len(word) == 1 and word.isupper():
+                keys.add(word)
     return keys
 
 
@@ -242,14 +245,20 @@ def _tokens(
         if not word.isascii() and _UNSPACED.search(word):
             yield from _unspaced(word, start, values)
             continue
+        letter = len(word) == 1 and word.isupper() and _names_one(text, start)
         yield Token(
             lower=word.lower().replace("’", "'"),
-            key=None if inside or not word[0].isalnum() else key_of(word),
+            key=None if inside or not word[0].isalnum() else word if letter else key_of(word),
             start=start,
             end=place,
             capital=word[0].isupper(),
             value=at if inside else -1,
         )
+
+
+def _names_one(text: str, start: int) -> bool:
+    """Whether a letter tells one of a kind from the others: "list A", "vitamin C"."""
+    return start > 1 and text[start - 1] in " -" and text[start - 2].isalpha()
 
 
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")

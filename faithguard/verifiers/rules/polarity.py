@@ -162,11 +162,17 @@ def _gainsaid(scene: Scene, name: str) -> Verdict | None:
 
 def _hedged(scene: Scene, near: Near) -> bool:
     """Whether both sentences tie what they say to something: "unless it is full", "if not full"."""
+    if _OR_NOT.search(near.reading.text):
+        return True
     return bool(_TIED.search(scene.reading.text) and _TIED.search(near.reading.text))
 
 
+_OR_NOT = re.compile(r"\bor\s+(?:\w+\s+)?not\b", re.I)
+
+
 _TIED = re.compile(
-    r"\b(?:if|unless|only|except|provided|without|when|until|as\s+long\s+as|apart\s+from)\b", re.I
+    r"\b(?:if|unless|only|except|provided|without|when|until|as\s+long\s+as|apart\s+from|or\s+\w+\s+not)\b",
+    re.I,
 )
 
 
@@ -342,7 +348,7 @@ _WAIVER = re.compile(
 )
 _REQUIRED = re.compile(
     r"\b(?:only\s+(?:with|under|in|if|when|after|by|on|to|for)|provided(?:\s+that)?|as\s+long\s+as|must|requires?"
-    r"|required|needs?|on\s+condition|subject\s+to|(?:no|not|cannot|\w+n['’]t)\s[^.;,]{0,60}\bwithout|if|unless)\b",
+    r"|required|needs?|on\s+condition|subject\s+to|(?:no|not|cannot|\w+n['’]t)\s[^.;,]{0,60}\bwithout|unless)\b",
     re.I,
 )
 
@@ -389,6 +395,8 @@ def _superlative(scene: Scene, name: str) -> Verdict | None:
     match = _IS_THE.search(scene.reading.text)
     if match is None or not scene.near or scene.near[0].share < _SAME_STATEMENT:
         return None
+    if any(near.reading.row or near.reading.is_field for near in scene.near):
+        return None  # the writer may compare what a table lists
     if any(_UTMOST.search(near.reading.text) for near in scene.near if near.share >= _CLOSE):
         return None
     return unmentioned(scene, name, f"the context does not say 'the {match[1]}'")

@@ -71,7 +71,7 @@ def _denies(reading: Reading) -> bool:
 def _said(cell: Reading, claim: Reading) -> bool:
     """Whether a claim says all that a cell holds."""
     own = {token.key for token in cell.tokens if token.key}
-    if not own and not cell.values:
+    if (not own and not cell.values) or (_denies(cell) and not _denies(claim)):
         return False
     return own <= claim.keys and all(any(v.agrees(o) for v in claim.values) for o in cell.values)
 
@@ -121,6 +121,8 @@ def _of_other_row(scene: Scene, name: str, table: Table, named: list[int]) -> Ve
         return None
     claim = scene.reading
     together = len(named) > 1 and _listed_together(table, named, claim)
+    if len(named) > 1 and not together:
+        return _of_no_row(scene, name, table, named)
     held = {n for n in named for cell in table.rows[n][1] if _said(cell.reading, claim)}
     for column in range(1, len(table.header)):
         if table.asks(column):
@@ -132,18 +134,34 @@ def _of_other_row(scene: Scene, name: str, table: Table, named: list[int]) -> Ve
         if own and not (together and len(own) < len(named)):
             continue
         for number, (_, cells) in enumerate(table.rows):
-            if number in named or column >= len(cells) or not _telling(cells[column].reading):
-                if not (own and number in own):
-                    continue
+            other = number not in named and column < len(cells)
+            if not (other and _telling(cells[column].reading)) and number not in own:
+                continue
             cell = cells[column].reading
             if not _said(cell, claim) or _elsewhere(table, named, column, cell, own):
                 continue
             missing = next(n for n in named if n not in own)
             near = scene.at(table.rows[missing][0])
-            other = table.rows[missing][1]
-            written = other[column].text if column < len(other) else ""
+            row = table.rows[missing][1]
+            written = row[column].text if column < len(row) else ""
             reason = f"the table has {written!r} there, and {cell.text!r} in another row"
             return contradiction(scene, name, reason, near) if held else None
+    return None
+
+
+def _of_no_row(scene: Scene, name: str, table: Table, named: list[int]) -> Verdict | None:
+    """Veto a value that stands in none of the rows that the claim names, but in another."""
+    here = [cell.reading for n in named for cell in table.rows[n][1]]
+    for value in scene.reading.values:
+        if any(value.agrees(v) for r in (*here, *table.header) for v in r.values):
+            continue
+        for number, (_, cells) in enumerate(table.rows):
+            held = any(
+                _telling(c.reading) and value.agrees(v) for c in cells for v in c.reading.values
+            )
+            if held and number not in named:
+                reason = f"{value.text!r} stands in another row of the table"
+                return contradiction(scene, name, reason, scene.at(table.rows[named[0]][0]))
     return None
 
 
@@ -227,7 +245,7 @@ def _not_of_all(scene: Scene, name: str, table: Table, named: list[int]) -> Verd
 
 
 def _speaks_of_all(table: Table, claim: Reading) -> bool:
-    label = table.header[0].keys
+    label = frozenset(key for head in table.header[:_LABELS] for key in head.keys)
     for number, token in enumerate(claim.tokens):
         if token.lower in _ALL:
             after = {t.key for t in claim.tokens[number + 1 : number + 5] if t.key}
@@ -245,23 +263,48 @@ def _wrong_group(scene: Scene, name: str) -> Verdict | None:
     if _denies(claim):
         return None
     said = [
-        (group, [item for item in group.items if _said(item, claim)])
+        (group, [item for item in group.items if item.keys and item.keys <= claim.keys])
         for group in scene.pages.groups
     ]
     for group, items in said:
-        labelled = _said(group.label, claim)
-        if not (labelled and items) and len(items) < _FEWEST_ITEMS - 1:
+        labelled = _labelled(group, claim)
+        if not labelled and len(items) < _FEWEST_ITEMS - 1:
             continue
         own = frozenset(key for item in group.items for key in item.keys) | group.label.keys
         for other, strays in said:
-            if other is group or _overlaps(group, other) or _said(other.label, claim):
+            if other is group or _overlaps(group, other) or _labelled(other, claim):
                 continue
-            for item in strays:
-                mine = [i for i in items if i is not item]
-                if item.keys and not item.keys & own and mine and not _in_all(item, said, other):
+            for item in strays if len(other.items) > 1 else ():
+                sibling = labelled and not items and other.label.keys & group.label.keys
+                beside = any(_beside(claim, i.keys, item.keys) for i in items if i is not item)
+                if not item.keys & own and (beside or sibling) and not _in_all(item, said, other):
                     reason = f"{item.text!r} stands under {other.label.text!r}"
                     return contradiction(scene, name, reason, _line_of(scene, item))
     return None
+
+
+_WHEN = frozenset(("before", "after", "during"))
+
+
+def _labelled(group: Group, claim: Reading) -> bool:
+    """Whether a claim says the label of a list, and not that of its counterpart."""
+    when = _WHEN & {token.lower for token in group.label.tokens}
+    return _said(group.label, claim) and when <= {token.lower for token in claim.tokens}
+
+
+def _beside(claim: Reading, one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether a claim lists two things side by side, with nothing but things between them."""
+    places = [n for n, token in enumerate(claim.tokens) if token.key in one | other]
+    mine = [n for n in places if claim.tokens[n].key in one]
+    theirs = [n for n in places if claim.tokens[n].key in other]
+    if not mine or not theirs:
+        return False
+    first, last = (mine[-1], theirs[0]) if mine[-1] < theirs[0] else (theirs[-1], mine[0])
+    between = claim.tokens[first + 1 : last]
+    return first < last and not any(t.lower in _NO_ITEM | _TURNS for t in between)
+
+
+_TURNS = frozenset("while but whereas who which ; : . you they it".split())
 
 
 def _overlaps(one: Group, two: Group) -> bool:
@@ -391,7 +434,8 @@ def _dated(claim: Reading, clause: Clause, value: Value, row: Reading) -> Iterat
 def _named(words: frozenset[str], row: Reading) -> Iterator[int]:
     """Yield the columns that words name."""
     for number, (keys, _) in enumerate(row.columns[: len(row.clauses)]):
-        if number and keys and 2 * len(keys & words) >= len(keys):
+        label = row.clauses[0].keys
+        if number and keys and 2 * len(keys & words) >= len(keys) and not keys <= label:
             yield number
 
 

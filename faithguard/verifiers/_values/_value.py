@@ -222,4 +222,9 @@ def _hour(minutes: Reading) -> Fraction | None:
 
 def _kin(a: str, b: str) -> bool:
     """Units that measure different things still compete for one slot: 500 mg, 500 ml."""
-    return bool(a) and bool(b) and (a in CURRENCIES) == (b in CURRENCIES) and "%" not in (a, b)
+    return (
+        bool(a)
+        and bool(b)
+        and (a in CURRENCIES) == (b in CURRENCIES)
+        and not {a, b} & {"%", *_COUNTERS}
+    )

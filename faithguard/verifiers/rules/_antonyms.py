@@ -30,7 +30,7 @@ _PAIRS = """
     connect connects connected | disconnect disconnects disconnected
     back backs backed support supports supported welcome welcomes welcomed
      | reject rejects rejected oppose opposes opposed
-    free gratis complimentary | chargeable charged paid
+    free gratis complimentary | chargeable charged
     like | unlike
     refundable | non-refundable
     recommended advisable | discouraged inadvisable

@@ -41,7 +41,10 @@ def relation(mine: Deed, theirs: Deed) -> int:
     if mine.passive != theirs.passive and {mine.verb, theirs.verb} == {"win", "lose"}:
         return 1 if same else -1
     if opposed(mine.verb, theirs.verb):
-        return 0 if mine.denied and theirs.denied else -1 if same else 1
+        crossed = mine.subject & (theirs.sides - theirs.subject)
+        if crossed or (mine.denied and theirs.denied):
+            return 0  # one lost to the other who won
+        return -1 if same else 1
     for one, two in ((mine, theirs), (theirs, mine)):
         plain = affirmative(one.word)
         if plain is not None and two.verb in (key_of(plain), key_of(base_of(plain) or plain)):

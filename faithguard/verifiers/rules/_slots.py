@@ -350,9 +350,12 @@ _LEADS = frozenset("for in on to of if when for für pour para per (".split())
 
 def _label_of(reading: Reading, clause: Clause) -> frozenset[str]:
     """Return what stands before a colon that a clause follows: "Card replacement: CHF 20"."""
-    if not clause.first or reading.tokens[clause.first - 1].lower != ":":
+    at = clause.first - 1
+    while at >= 0 and reading.tokens[at].lower not in _WALLS | {":"}:
+        at -= 1
+    if at < 0 or reading.tokens[at].lower != ":":
         return frozenset()
-    before = next((c for c in reading.clauses if c.last == clause.first - 1), None)
+    before = next((c for c in reading.clauses if c.last == at), None)
     return before.keys if before is not None else frozenset()
 
 

@@ -69,7 +69,7 @@ def is_year(value: Value) -> bool:
 def _absent(scene: Scene, name: str, value: Value) -> Verdict | None:
     if _under_negation(scene, value) or _named(scene, value) or _in_century(scene, value):
         return None
-    lines = list(_lines(scene))
+    lines = list(_lines(scene, timed=_is_timed(value)))
     if not value.unit and _AGE.search(scene.reading.text[: value.start]):
         years = frozenset(12 * r for r in value.readings if isinstance(r, Fraction))
         value = replace(value, unit="month", readings=years)
@@ -91,18 +91,26 @@ def _absent(scene: Scene, name: str, value: Value) -> Verdict | None:
     return unmentioned(scene, name, f"the context nowhere says {value.text!r}")
 
 
-def _lines(scene: Scene) -> Iterator[tuple[Value, ...]]:
+def _lines(scene: Scene, *, timed: bool) -> Iterator[tuple[Value, ...]]:
     """Yield the values of the sentences about the same things, and of those beside the best."""
     numbers = [near.number for near in scene.near]
     beside = [n + step for n in numbers[:_BEST] for step in (-1, 1)]
-    for number in dict.fromkeys([*numbers, *beside]):
+    holding = [n for value in scene.reading.values for n in sorted(scene.context.holders(value))]
+    short = range(len(scene.all)) if timed and len(scene.all) <= _SHORT else ()
+    for number in dict.fromkeys([*numbers, *beside, *holding[:_BEST], *short]):
         if 0 <= number < len(scene.all):
             reading = scene.all[number]
             yield reading.values
             yield from (values for _, values in reading.columns if values)
 
 
+def _is_timed(value: Value) -> bool:
+    return value.family != "number" or value.unit in ("second", "month")
+
+
 _BEST = 3
+_SHORT = 24
+"""Sentences; of so few any may hold the date that another counts from."""
 _LONG = 7
 """Digits; who writes more without a mark writes a number of a phone, a book, an account."""
 _AGE = re.compile(
@@ -182,7 +190,7 @@ def _within_bound(value: Value, scene: Scene) -> bool:
     match = _BOUNDED.search(before)
     if match is None or value.family != "number":
         return False
-    more = match[1].lower().startswith(("more", "over", "at least", "above", "no less"))
+    more = not match[1].lower().startswith(_AT_MOST)
     return any(
         (a >= b) == more
         for near in scene.near
@@ -194,10 +202,12 @@ def _within_bound(value: Value, scene: Scene) -> bool:
 
 
 _BOUNDED = re.compile(
-    r"\b(more\s+than|over|at\s+least|above|no\s+less\s+than|less\s+than|fewer\s+than|under|below"
+    r"\b((?:exceed|surpass|topp?|pass|ultrapass|super|rebas|dépass|überst|überschr)\w*(?:\s+(?:as|os|die|les|los|las))?"
+    r"|more\s+than|plus\s+de|más\s+de|mais\s+de|mehr\s+als|più\s+di|über|oltre|over|at\s+least|above|no\s+less\s+than|less\s+than|fewer\s+than|under|below"
     r"|at\s+most|up\s+to|no\s+more\s+than)\s+\W?$",
     re.I,
 )
+_AT_MOST = ("less", "fewer", "under", "below", "at most", "up to", "no more")
 _WHOLE_WEEK = frozenset(range(7))
 
 
@@ -301,7 +311,7 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
     """Veto a value that every sentence which holds it gives to something else."""
     if is_year(value) or value.text.lower() in ORDINALS:
         return None  # said of too much at once
-    if _compared(scene, value) and derivable(value, list(_lines(scene))):
+    if _compared(scene, value) and derivable(value, list(_lines(scene, timed=_is_timed(value)))):
         return None  # "15 minutes less than the other"
     kind = set(counted(scene.reading, value.start, value.end)) | _PERIODS
     own: list[Slot] = []
@@ -356,7 +366,7 @@ def _compared(scene: Scene, value: Value) -> bool:
     """Whether a value says by how much two things differ, or what they make together."""
     text = scene.reading.text
     near = text[max(0, value.start - 30) : value.start], text[value.end : value.end + 40]
-    return any(_COMPARED.search(part) for part in near)
+    return near[0].endswith(" by ") or any(_COMPARED.search(part) for part in near)
 
 
 def _of_that_kind(

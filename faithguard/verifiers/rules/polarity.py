@@ -67,6 +67,7 @@ class Polarity(Family):
             _excepted,
             _waived,
             _superlative,
+            _other_way_round,
             _opposed,
             _counted_otherwise,
             _stronger,
@@ -250,7 +251,11 @@ def _opposite_instead(plain: _Part, denied: _Part) -> bool:
     )
 
 
-_ONLY = re.compile(r"\b(?:only|nur|solo|sólo|seulement|apenas|soltanto)\b|只|だけ|のみ", re.I)
+_ONLY = re.compile(
+    r"\b(?:only|nur|ausschließlich|solo|sólo|únicamente|seulement|uniquement|apenas|somente|soltanto"
+    r"|unicamente|exclusively|solely)\b|只|だけ|のみ",
+    re.I,
+)
 
 
 def _text(part: _Part) -> str:
@@ -293,8 +298,8 @@ def _phrase_after(reading: Reading, at: int) -> tuple[frozenset[str], list[int]]
 
 def _excepted(scene: Scene, name: str) -> Verdict | None:
     """Veto what is said of the very thing that the context excepts from it."""
-    if _EXCEPT.search(scene.reading.text):
-        return None
+    if _EXCEPT.search(scene.reading.text) or _ONLY.search(scene.reading.text):
+        return None  # "not except in the yard" says "only in the yard"
     for near in scene.near[:_FEW_NEAR]:
         match = _EXCEPT.search(near.reading.text)
         if match is None:
@@ -402,6 +407,101 @@ def _superlative(scene: Scene, name: str) -> Verdict | None:
     return unmentioned(scene, name, f"the context does not say 'the {match[1]}'")
 
 
+# -- comparisons ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """ "X is older than Y": what is compared, in what, and which is more of it."""
+
+    left: frozenset[str]
+    right: frozenset[str]
+    what: str
+    less: bool
+
+
+def _comparisons(reading: Reading) -> Iterator[_Comparison]:
+    """Yield the comparisons of a text; the right side is empty where it is left out."""
+    tokens = reading.tokens
+    for number, token in enumerate(tokens):
+        before = tokens[number - 1].lower if number else ""
+        if token.key is None:
+            continue
+        if before in ("more", "less"):
+            what = token.key
+        elif token.lower.endswith("er") and (opposite(token.lower) or _than(tokens, number)):
+            what = token.lower
+        else:
+            continue
+        than = _than(tokens, number)
+        first = max((n + 1 for n in range(number) if tokens[n].lower in _STOPS), default=0)
+        end = next((n for n in range(than, len(tokens)) if tokens[n].lower in _STOPS), len(tokens))
+        left = _designated(tokens, first, number)
+        right = _designated(tokens, than + 1, end) if than else frozenset[str]()
+        if left:
+            yield _Comparison(left - right, right - left, what, before == "less")
+
+
+_STOPS = frozenset(".;:,!?()") | frozenset("but while whereas because which who although".split())
+_FAR = 6
+
+
+def _than(tokens: tuple[Token, ...], number: int) -> int:
+    """Return where "than" follows a comparative; 0 if it does not."""
+    return next(
+        (
+            n
+            for n in range(number + 1, min(number + _FAR, len(tokens)))
+            if tokens[n].lower == "than"
+        ),
+        0,
+    )
+
+
+def _designated(tokens: tuple[Token, ...], first: int, last: int) -> frozenset[str]:
+    """Return the words of a stretch; "unit 2" is one of them."""
+    found: set[str] = set()
+    for number in range(first, last):
+        token = tokens[number]
+        if token.key:
+            found.add(token.key)
+        elif token.value >= 0 and number and (key := tokens[number - 1].key):
+            found.add(f"{key} {token.lower}")
+    return frozenset(found)
+
+
+def _other_way_round(scene: Scene, name: str) -> Verdict | None:
+    """Veto "A is older than B" where the context says that B is."""
+    for mine in _comparisons(scene.reading):
+        for near in scene.near if mine.right else ():
+            for theirs in _comparisons(near.reading):
+                turned = _turned_round(mine, theirs, near.reading)
+                if turned is None:
+                    continue
+                if not turned:
+                    return None
+                reason = "the context compares them the other way round"
+                return contradiction(scene, name, reason, near)
+    return None
+
+
+def _turned_round(mine: _Comparison, theirs: _Comparison, reading: Reading) -> bool | None:
+    """Return whether two comparisons clash; None where they do not compare the same."""
+    if mine.what == theirs.what:
+        less = mine.less != theirs.less
+    elif theirs.what in opposite(mine.what):
+        less = mine.less == theirs.less
+    else:
+        return None
+    straight = mine.left & theirs.left and (mine.right & theirs.right or not theirs.right)
+    crossed = mine.right & theirs.left and (
+        mine.left & theirs.right or (not theirs.right and mine.left & reading.keys)
+    )
+    if bool(straight) == bool(crossed):
+        return None
+    return bool(straight) == less
+
+
 # -- opposite words ---------------------------------------------------------------------------
 
 
@@ -429,11 +529,21 @@ def _opposites(mine: _Part, theirs: _Part, scene: Scene, near: Near) -> tuple[st
     for number in range(mine.clause.first, mine.clause.last):
         token = scene.reading.tokens[number]
         word = token.lower
+        if word in ("more", "less", "fewer") and _than(scene.reading.tokens, number):
+            continue  # see above
         for other in opposite(word) & said.keys() - own if token.key not in known else ():
+            if _degree(word) != _degree(other):
+                continue  # "late January" and "earlier in the year"
             beside = _beside(scene.reading, number) & _beside(near.reading, said[other])
             if beside and not _elsewhere(token, beside, scene):
                 return word, other
     return None
+
+
+def _degree(word: str) -> str:
+    if word in ("lower", "over", "under", "upper", "outer", "inner"):
+        return ""
+    return word[-3:] if word.endswith("est") else word[-2:] if word.endswith("er") else ""
 
 
 def _places(near: Near, scene: Scene) -> dict[str, int]:

@@ -14,6 +14,7 @@ from dataclasses import replace
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._terms import stem
+from faithguard.verifiers._values._words import language
 from faithguard.verifiers.rules._deeds import Deed
 from faithguard.verifiers.rules._family import Family
 from faithguard.verifiers.rules._reading import Clause, Reading, key_of
@@ -72,7 +73,13 @@ class Roles(Family):
         )
         if deed is not None or not scene.reading.names or _NEGATED & _lowers(scene.reading):
             return deed
-        return _of_another(scene, self.name) or _never_named(scene, self.name)
+        another = None if _capitals(scene) else _of_another(scene, self.name)
+        return another or _never_named(scene, self.name)
+
+
+def _capitals(scene: Scene) -> bool:
+    """Whether nouns have capitals too, so that a capital tells no name."""
+    return language(scene.reading.text) == "de"
 
 
 _NEGATED = frozenset("not no never n't cannot neither nor".split())
@@ -114,7 +121,7 @@ def _swapped_deeds(scene: Scene, name: str) -> Verdict | None:
     return None
 
 
-_NO_DEEDS = _SYMMETRIC | {"be"}
+_NO_DEEDS = _SYMMETRIC | {"be", "do", "cost", "store", "measur", "weigh", "equal", "last"}
 
 
 def _turned(mine: Deed, theirs: Deed) -> tuple[Deed | None, Deed]:

@@ -73,6 +73,9 @@ def _said(cell: Reading, claim: Reading) -> bool:
     own = {token.key for token in cell.tokens if token.key}
     if (not own and not cell.values) or (_denies(cell) and not _denies(claim)):
         return False
+    words = {token.lower for token in cell.tokens if token.key}
+    if len(words) == 1 and not words <= {token.lower for token in claim.tokens}:
+        return False  # "closed" and "closes at 8"
     return own <= claim.keys and all(any(v.agrees(o) for v in claim.values) for o in cell.values)
 
 
@@ -138,6 +141,9 @@ def _of_other_row(scene: Scene, name: str, table: Table, named: list[int]) -> Ve
             if not (other and _telling(cells[column].reading)) and number not in own:
                 continue
             cell = cells[column].reading
+            label = cells[0].reading
+            if number not in named and _half_said(label, claim):
+                continue
             if not _said(cell, claim) or _elsewhere(table, named, column, cell, own):
                 continue
             missing = next(n for n in named if n not in own)
@@ -163,6 +169,12 @@ def _of_no_row(scene: Scene, name: str, table: Table, named: list[int]) -> Verdi
                 reason = f"{value.text!r} stands in another row of the table"
                 return contradiction(scene, name, reason, scene.at(table.rows[named[0]][0]))
     return None
+
+
+def _half_said(label: Reading, claim: Reading) -> bool:
+    """Whether a claim may mean a row without saying all of its label: "7.4" of "7.4 LTS"."""
+    held = any(v.agrees(o) for o in label.values for v in claim.values)
+    return held or bool({t.key for t in label.tokens if t.key} & claim.keys)
 
 
 def _telling(cell: Reading) -> bool:

@@ -72,7 +72,7 @@ _TO = {"able": "can", "allowed": "can", "permitted": "can", "free": "can", "unab
 _NOT = frozenset("not n't never cannot no-longer hardly rarely seldom scarcely barely".split())
 _ADVERBS = frozenset(
     "also only still already just again now then often always usually both later once soon"
-    " previously currently thereby therefore however instead even ever first currently today alone much very more less far quite rather too so almost nearly"
+    " previously currently thereby therefore however instead even ever first currently today alone much very more less far quite rather too so almost nearly well best"
     " immediately partly largely mainly all either".split()
 )
 _DETERMINERS = frozenset(
@@ -92,7 +92,7 @@ _PLURAL = frozenset(
 )
 _BOUNDS = frozenset('.;:!?()–—|"“”') | frozenset(
     "but while whereas although though because since if unless when where so however until"
-    " whether provided".split()
+    " whether".split()
 )
 _CONDITIONS = frozenset("if unless whether when until".split())
 _PARTICLES = frozenset("up down in out on off".split())
@@ -148,6 +148,9 @@ class _Parse:
         self.reading = reading
         self.tokens = tuple(_without_titles(reading.tokens))
         self.words = [token.lower for token in self.tokens]
+        for number, word in enumerate(self.words[:-1]):
+            if word == "provided" and self.words[number + 1] == "that":
+                self.words[number] = "if"
         self.groups = list(self._groups())
         self.heads = {n for g in self.groups for n in range(g.start, g.head + 1)}
 
@@ -238,8 +241,8 @@ class _Parse:
             if token.key and token.value < 0 and not token.capital and self._is_adjective(place):
                 return _Group(start, place, adjective=True, denied=denied, modal=modal)
             return _Group(start, place - 1, denied=denied, modal=modal, linking="be")
-        if last == "modal" or (last == "do" and token.key and base_of(word) == word):
-            if token.key and token.value < 0:
+        if last == "modal" or (last == "do" and base_of(word) == word):
+            if token.value < 0 and (token.key or base_of(word) == word):
                 return _Group(start, place, denied=denied, modal=modal)
             return _Group(start, -1, denied=denied, modal=modal)
         if last == "have" and (is_participle(word) or word in ("been",)):
@@ -272,6 +275,8 @@ class _Parse:
         before = number - 1
         while before >= 0 and (self.words[before] in _ADVERBS or self._is_adverb(before)):
             before -= 1
+        longer = self._word(before) == "longer" and self._word(before - 1) == "no"
+        before -= 2 * longer
         previous, following = self._word(before), self._word(number + 1)
         if previous in _DETERMINERS - {"both", "one", "this", "these", "those"} or (
             previous in _PREPOSITIONS and previous != "to"
@@ -280,7 +285,7 @@ class _Parse:
         if previous == "to":
             return self._infinitive(number, before, base)
         start = before + 1
-        denied = any(w in _NOT for w in self.words[start:number])
+        denied = longer or any(w in _NOT for w in self.words[start:number])
         subject = before >= 0 and (
             bool(self.tokens[before].key)
             or self.tokens[before].value >= 0
@@ -300,7 +305,7 @@ class _Parse:
         if word != base and word.endswith("s"):
             opens = following in _DETERMINERS | _PRONOUNS | {"to", "that", "not", "no"}
             content = number + 1 < len(self.tokens) and bool(self.tokens[number + 1].key)
-            if content and following == base_of(following) and not opens:
+            if content and not opens and base_of(following) and not following.endswith("ing"):
                 return None  # "the rods absorb"
             named = before >= 0 and (
                 self.tokens[before].capital or previous in _RELATIVE | _PRONOUNS | _JOINS

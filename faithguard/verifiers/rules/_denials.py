@@ -20,10 +20,11 @@ from faithguard.verifiers.rules._verbs import base_of
 __all__ = ["collide", "relation", "said_by"]
 
 _MOST_SIDES = 0.6
+_HALF = 0.45
 _SOME_SIDES = 0.3
 _LINKING = frozenset(("be", "have", "do"))
 _REPORTING = frozenset("say tell think believ claim mean show".split())
-_PARTICLES = frozenset(("up", "down", "in", "out", "on", "off"))
+_PARTICLES = ({"up", "down"}, {"in", "out"}, {"on", "off"})
 
 
 def relation(mine: Deed, theirs: Deed) -> int:
@@ -36,7 +37,8 @@ def relation(mine: Deed, theirs: Deed) -> int:
             plain = theirs if mine.modal == "need" else mine
             return -1 if plain.modal == "must" else 0
         if mine.particle and theirs.particle and mine.particle != theirs.particle:
-            return -1 if same and {mine.particle, theirs.particle} <= _PARTICLES else 0
+            if {mine.particle, theirs.particle} in _PARTICLES:
+                return -1 if same else 0
         return 1 if same else -1
     if mine.passive != theirs.passive and {mine.verb, theirs.verb} == {"win", "lose"}:
         return 1 if same else -1
@@ -54,8 +56,10 @@ def relation(mine: Deed, theirs: Deed) -> int:
 
 def said_by(mine: Deed, theirs: Deed, scene: Scene) -> float:
     """Return how much of what a deed of the claim says stands around one of the context."""
-    whole = scene.weight(mine.sides)
-    return scene.weight(mine.sides & theirs.sides) / whole if whole else 0.0
+    loose = mine.pronoun or theirs.pronoun
+    sides = mine.sides - mine.subject if loose else mine.sides
+    whole = scene.weight(sides or mine.sides)
+    return scene.weight((sides or mine.sides) & theirs.sides) / whole if whole else 0.0
 
 
 def collide(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
@@ -64,9 +68,11 @@ def collide(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
     if not shared or mine.conditional or theirs.conditional:
         return False
     inherited = scene.pages.inherited(near.number)
-    if mine.subject and not mine.subject & (theirs.sides | inherited):
-        return False
+    before = scene.all[near.number - 1].keys if theirs.pronoun and near.number else frozenset()
     own, other = mine.sides - mine.subject, theirs.sides - theirs.subject
+    beside = near.reading.keys if own & other else frozenset[str]()
+    if mine.subject and not mine.subject & (theirs.sides | inherited | before | beside):
+        return False
     if own and other and not own & theirs.sides and not other & mine.sides:
         return False
     if mine.verb in _LINKING and scene.weight(own & other) < _MOST_SIDES * scene.weight(
@@ -75,14 +81,20 @@ def collide(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
         return False
     if any(key in scene.proper for key in mine.sides - near.reading.keys - inherited):
         return False
-    return _covers(mine, theirs, scene) and not _other_values(mine, theirs, scene, near)
+    return _covers(mine, theirs, scene, near.reading.keys) and not _other_values(
+        mine, theirs, scene, near
+    )
 
 
-def _covers(mine: Deed, theirs: Deed, scene: Scene) -> bool:
+def _covers(mine: Deed, theirs: Deed, scene: Scene, keys: frozenset[str]) -> bool:
     held, holds = said_by(mine, theirs, scene), said_by(theirs, mine, scene)
+    if (mine.sides - mine.subject) & (theirs.sides - theirs.subject):
+        # the rest may stand elsewhere in the sentence
+        held = max(held, scene.weight(mine.sides & keys) / scene.weight(mine.sides))
+        holds = max(holds, _HALF if theirs.denied else 0.0)
     if theirs.denied or opposed(mine.verb, theirs.verb):
         general = holds >= 1.0 and held >= _SOME_SIDES
-        return general or (holds >= _MOST_SIDES and held >= _MOST_SIDES)
+        return general or (holds >= _MOST_SIDES and held >= _HALF)
     return held >= _MOST_SIDES and holds >= _SOME_SIDES
 
 

@@ -35,5 +35,5 @@ def _resolved(deed: Deed, before: frozenset[str]) -> Deed:
     if not deed.pronoun or not before:
         return deed
     if deed.passive or deed.adjective:
-        return replace(deed, patients=deed.patients | before)
-    return replace(deed, agents=deed.agents | before)
+        return replace(deed, patients=deed.patients | before, subject=before)
+    return replace(deed, agents=deed.agents | before, subject=before)

@@ -71,6 +71,7 @@ class Polarity(Family):
             _opposed,
             _counted_otherwise,
             _stronger,
+            _demanded_instead,
             _unbound,
             _first_of_some,
         ):
@@ -360,14 +361,22 @@ _REQUIRED = re.compile(
 
 def _waived(scene: Scene, name: str) -> Verdict | None:
     """Veto "without consent" where the context says "only with consent"."""
-    match = _WAIVER.search(scene.reading.text)
-    if match is None or any(
+    waivers = list(_WAIVER.finditer(scene.reading.text))
+    if not waivers or any(
         _negates(t, scene.reading.text)
         for t in scene.reading.tokens
-        if not match.start() <= t.start < match.end()
+        if not any(match.start() <= t.start < match.end() for match in waivers)
     ):
         return None
-    keys, _ = _phrase_after(scene.reading, match.end())
+    for match in waivers:
+        verdict = _demanded(scene, name, _phrase_after(scene.reading, match.end())[0])
+        if verdict is not None:
+            return verdict
+    return None
+
+
+def _demanded(scene: Scene, name: str, keys: frozenset[str]) -> Verdict | None:
+    """Veto the waiver of what the context demands."""
     rest = scene.reading.keys - keys
     for near in scene.near[:_FEW_NEAR] if keys else ():
         asked = _REQUIRED.search(near.reading.text)
@@ -667,6 +676,26 @@ _BOUND = re.compile(
 )
 _WEAKER = frozenset({("can", "must"), ("will", "can"), ("must", "can"), ("must", "should")})
 """(what the answer says, what the context says) that are not the same."""
+
+
+_GENERAL = frozenset(
+    filter(None, map(key_of, "consider carry offer perform do undertake conduct give".split()))
+)
+"""Verbs that say little more than that something is done."""
+
+
+def _demanded_instead(scene: Scene, name: str) -> Verdict | None:
+    """Veto "imaging must be done" where the context says "imaging may be considered"."""
+    for mine in told(scene):
+        if mine.modal != "must" or not mine.passive or mine.verb not in _GENERAL or mine.denied:
+            continue
+        for near in scene.near[:_FEW_NEAR]:
+            for theirs in known_deeds(scene, near):
+                milder = theirs.modal in ("can", "should") and not theirs.denied
+                if milder and theirs.verb in _GENERAL and mine.subject & theirs.subject:
+                    reason = f"the context says {theirs.modal!r}, the answer 'must'"
+                    return contradiction(scene, name, reason, near)
+    return None
 
 
 def _stronger(scene: Scene, name: str) -> Verdict | None:

@@ -102,6 +102,12 @@ _TITLES = frozenset("dr mr mrs ms prof st sgt capt col gen lt rev".split())
 _NO_SUCH = frozenset("longer matter more less fewer later earlier doubt".split())
 _THEN = frozenset(("after", "before"))
 _SMALL = _PREPOSITIONS | _ADVERBS | _TITLES
+_BIDDING = frozenset(
+    "order tell ask require allow force oblige advise instruct permit invite request enable want"
+    " urge command persuade encourage expect".split()
+)
+_BID = 6
+_CALLED = frozenset(("named", "called", "known", "titled"))
 _APPOSED = 6
 """Tokens between two commas that say again who is meant."""
 _LONGEST = 80
@@ -291,6 +297,8 @@ class _Parse:
             or self.tokens[before].value >= 0
             or previous in _PRONOUNS | _RELATIVE | _JOINS | {",", ")", "both"}
         )
+        if word in _CALLED:
+            return None
         if is_past(word) or (word != base and not word.endswith(("s", "ing"))):
             if following == "by" and before >= 0 and previous not in _RELATIVE | _PRONOUNS:
                 joined = previous in _JOINS
@@ -352,6 +360,8 @@ class _Parse:
     def _bids(self, number: int, before: int) -> bool:
         """Whether somebody is told to do it: "ordered Vetra to pay Dorn"."""
         if before < 1 or not self.tokens[before - 1].key or base_of(self._word(before - 1)):
+            return False
+        if not any(base_of(w) in _BIDDING for w in self.words[max(0, before - _BID) : before - 1]):
             return False
         after = self._word(number + 1)
         content = number + 1 < len(self.tokens) and (

@@ -69,7 +69,7 @@ _REGULAR = """
     search seat secure separate serve settle share ship shorten sign slow smoke soak solve sort
     sponsor start state stay stimulate stop store strengthen study sublet submit succeed sue suffer
     suggest supervise supply support suppress surround suspend swallow swap switch target tax test
-    thank threaten tolerate total touch track trade train transfer translate transmit transport
+    thank threaten tolerate touch track trade train transfer translate transmit transport
     travel treat trigger trust try turn unlock update upgrade use vaccinate validate value veto
     view violate visit vote wait walk want warn wash water weaken wear weigh welcome widen work
     apply administer accommodate accumulate advance arrest calculate circulate collapse conceal
@@ -123,6 +123,8 @@ def base_of(word: str) -> str | None:
         return _FORMS[word]
     if word in _BASES:
         return word
+    if word in _NO_VERBS:
+        return None
     for ending, instead in _ENDINGS:
         if word.endswith(ending):
             stem = word[: -len(ending)]
@@ -136,7 +138,7 @@ def _looks_past(word: str) -> bool:
     return word.endswith("ed") and len(word) > _SHORTEST and word not in _NO_VERBS
 
 
-_NO_VERBS = frozenset("indeed hundred speed breed bleed exceed proceed succeed".split())
+_NO_VERBS = frozenset("indeed hundred speed breed bleed seed weed deed reed greed shed red".split())
 
 
 _ENDINGS = (

@@ -17,9 +17,10 @@ from faithguard.verifiers._terms import stem
 from faithguard.verifiers._values._words import language
 from faithguard.verifiers.rules._deeds import Deed
 from faithguard.verifiers.rules._family import Family
-from faithguard.verifiers.rules._reading import Clause, Reading, key_of
+from faithguard.verifiers.rules._reading import Clause, Reading, Token, key_of
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of, unmentioned
 from faithguard.verifiers.rules._told import known_deeds, told
+from faithguard.verifiers.rules._verbs import base_of
 
 __all__ = ["Roles"]
 
@@ -104,18 +105,17 @@ def _swapped_deeds(scene: Scene, name: str) -> Verdict | None:
         if not mine.agents or not mine.patients or mine.denied or mine.verb in _NO_DEEDS:
             continue
         against: Near | None = None
+        held = False
         for near in _plain(scene):
             for theirs in known_deeds(scene, near):
                 verb, other = _turned(mine, theirs)
                 if verb is None:
                     continue
                 if other.agents & verb.agents:
-                    against = None
-                    if other.patients & verb.patients or not other.patients:
-                        return None
+                    held = held or bool(other.patients & verb.patients or not other.patients)
                 elif _crossed(verb, other):
                     against = against or near
-        if against is not None:
+        if against is not None and not held:
             reason = "the context says it with the roles the other way round"
             return contradiction(scene, name, reason, against)
     return None
@@ -153,6 +153,7 @@ def _done_by_another(scene: Scene, name: str) -> Verdict | None:
         if not all(map(scene.known, mine.agents)):
             continue
         against: Near | None = None
+        said = False
         for near in _plain(scene):
             for theirs in known_deeds(scene, near):
                 if theirs.verb != mine.verb or theirs.denied:
@@ -160,11 +161,10 @@ def _done_by_another(scene: Scene, name: str) -> Verdict | None:
                 held = mine.patients & theirs.patients
                 enough = scene.weight(held) >= _HELD * scene.weight(mine.patients)
                 if theirs.agents & mine.agents:
-                    if held:
-                        return None
+                    said = said or bool(held)
                 elif theirs.agents and enough and _other(mine, theirs, scene):
                     against = against or near
-        if against is not None:
+        if against is not None and not said:
             written = against.sentence.text[:80]
             return contradiction(
                 scene, name, f"the context says it of another: {written!r}", against
@@ -205,13 +205,13 @@ def _done_to_another(scene: Scene, name: str) -> Verdict | None:
         if mine.denied or mine.verb in _NO_DEEDS or not mine.sides:
             continue
         against: Near | None = None
+        said = False
         for near in _plain(scene):
             for theirs in known_deeds(scene, near):
-                if theirs.verb != mine.verb or theirs.denied:
+                if base_of(theirs.word) != base_of(mine.word) or theirs.denied:
                     continue
                 wanted = _named(mine.patients, scene)
-                if wanted and wanted & near.reading.keys:
-                    return None
+                said = said or bool(wanted & near.reading.keys)
                 others = _named(theirs.patients, scene) - scene.reading.keys
                 rest = (mine.sides - wanted) & theirs.sides
                 alike = rest and (not mine.agents or mine.agents & theirs.sides)
@@ -219,7 +219,7 @@ def _done_to_another(scene: Scene, name: str) -> Verdict | None:
                     continue
                 if all(map(scene.known, wanted)):
                     against = against or near
-        if against is not None:
+        if against is not None and not said:
             written = against.sentence.text[:80]
             return contradiction(scene, name, f"the context names another: {written!r}", against)
     return None
@@ -387,18 +387,47 @@ _TITLES = frozenset("mr mrs ms dr prof sir dame the".split())
 
 
 def _never_named(scene: Scene, name: str) -> Verdict | None:
-    """Veto a person or firm of two words or more that stands nowhere."""
+    """Veto a person, firm or place that stands nowhere in what says the rest."""
     asked = set(re.findall(r"\w+", (scene.context.question or "").lower()))
-    passages = scene.pages.squeezed
     known = [r for r in scene.reading.names if all(map(scene.known, _keys(scene.reading, r)))]
-    if not known or known[0] != scene.reading.names[0] or scene.near[0].share < _HELD - 0.25:
+    if not scene.near or scene.near[0].share < _HELD - 0.25:
         return None
+    opens = bool(known) and known[0] == scene.reading.names[0]
     for first, last in scene.reading.names:
         tokens = [t for t in scene.reading.tokens[first:last] if t.lower not in _TITLES]
-        if len(tokens) < 2 or first == 0:
+        if not tokens or first == 0 or scene.reading.tokens[first - 1].lower in _OPENERS:
             continue
-        if any(t.lower in asked or any(t.lower in text for text in passages) for t in tokens):
+        if any(t.lower in asked or _in_context(t.lower, scene) for t in tokens):
+            continue
+        if len(tokens) < 2 and not _lone_name(tokens[0], scene):
+            continue
+        if len(tokens) > 1 and not opens:
             continue
         written = scene.reading.text[tokens[0].start : tokens[-1].end]
         return unmentioned(scene, name, f"the context nowhere names {written!r}")
     return None
+
+
+_OPENERS = frozenset(".!?:;|\"'“‘«(")
+_SHORTEST_NAME = 5
+_STEM = 4
+"""Letters that a name shares with what is made of it: "France", "French"."""
+
+
+def _in_context(word: str, scene: Scene) -> bool:
+    return any(word in text for text in scene.pages.squeezed)
+
+
+def _lone_name(token: Token, scene: Scene) -> bool:
+    """Whether a single word is a name that nothing in the context can stand for."""
+    word = token.lower
+    if len(word) < _SHORTEST_NAME or not word.isalpha() or token.value >= 0 or _capitals(scene):
+        return False
+    if token.key is None or scene.reading.text[token.start : token.end].isupper():
+        return False
+    if word.endswith(_OF_PEOPLES) or scene.near[0].share < _HELD - 0.15:
+        return False
+    return not any(word[:_STEM] in text for text in scene.pages.squeezed)
+
+
+_OF_PEOPLES = ("ish", "ese", "ian", "ean", "can", "ench", "utch", "ans")

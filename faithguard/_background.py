@@ -2,7 +2,7 @@
 
 In: jobs. Out: their effects, later; what does not fit is dropped, counted and said once.
 submitted = done + dropped + waiting. At exit the queue is drained for a bounded time, so that a
-short script still gets its results.
+short script still gets its results, and what was lost in all is said.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import logging
 import threading
 import time
 import weakref
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 
 from faithguard._fork import reset_in_child
 from faithguard.errors import describe
 
-__all__ = ["Background"]
+__all__ = ["Background", "Losses", "losses"]
 
 log = logging.getLogger("faithguard")
 
@@ -27,6 +27,39 @@ _AT_EXIT = 5.0
 
 _IDLE = 0.5
 """Seconds after which a thread without work ends; the next job starts another."""
+
+
+class Losses:
+    """What a process has lost so far, in words with counts: of queues that are gone, too."""
+
+    def __init__(self) -> None:
+        self._counts = Counter[str]()
+        self._lock = threading.Lock()
+        reset_in_child(self)
+
+    def add(self, words: str, count: int = 1) -> None:
+        """Count what was lost; less than none if it turns out to have been told already.
+
+        Args:
+            words: What was lost, and how: "records dropped".
+            count: How many.
+        """
+        with self._lock:
+            self._counts[words] += count
+
+    def tell(self) -> None:
+        """Log all of it, once."""
+        with self._lock:
+            counts, self._counts = self._counts, Counter()
+        for words, count in (+counts).items():
+            log.warning("faithguard: %s: %d in all", words, count)
+
+    def after_fork(self) -> None:
+        """Count anew in a child: its parent tells of its own."""
+        self._counts, self._lock = Counter(), threading.Lock()
+
+
+losses = Losses()
 
 
 class Background:
@@ -55,7 +88,7 @@ class Background:
         with self._changed:
             self.submitted += 1
             if len(self._jobs) >= self._capacity:
-                self.dropped += 1
+                self._drop()
                 if self.dropped == 1:
                     log.warning(
                         "faithguard: %d %s are waiting, further ones are dropped and counted",
@@ -66,10 +99,14 @@ class Background:
             self._jobs.append(job)
             if self._thread is None and not self._start():
                 self._jobs.pop()
-                self.dropped += 1
+                self._drop()
                 return False
             self._changed.notify_all()
             return True
+
+    def _drop(self) -> None:
+        self.dropped += 1
+        losses.add(f"{self.what} dropped")
 
     def _start(self) -> bool:
         thread = threading.Thread(target=self._run, name=f"faithguard-{self.what}", daemon=True)
@@ -80,6 +117,12 @@ class Background:
             return False
         self._thread = thread
         return True
+
+    @property
+    def waiting(self) -> int:
+        """Jobs that are not done yet."""
+        with self._changed:
+            return len(self._jobs) + self._busy
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until nothing is queued or running; return whether that came about in time."""
@@ -123,3 +166,5 @@ def _drain() -> None:
     for background in list(_alive):
         if not background.wait(max(0.0, until - time.monotonic())):
             log.warning("faithguard: exit before all %s were done", background.what)
+            losses.add(f"{background.what} left undone", background.waiting)
+    losses.tell()

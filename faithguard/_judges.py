@@ -18,10 +18,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from email.utils import formatdate
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Literal, Self, TypeAlias, cast
+from http.server import BaseHTTPRequestHandler
+from typing import Any, Literal, TypeAlias, cast
 
+from faithguard._loopback import LoopbackServer
 from faithguard.claims import LocalClaims
 
 __all__ = [
@@ -88,8 +88,12 @@ def _asked(body: Mapping[str, Any], number: int) -> Asked:
 
 def spoken(script: Script, user: str) -> str:
     """Return what a scripted judge says to a user's message: for models that are no server."""
-    body = {"messages": [{"content": user}]}
-    return json.dumps(script(_asked(body, 0)), ensure_ascii=False)
+    return _dumped(script(_asked({"messages": [{"content": user}]}, 0)))
+
+
+def _dumped(value: object) -> str:
+    """Return a reply as it is asked for: without space."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 # Scripted judges ------------------------------------------------------------------------------
@@ -111,7 +115,7 @@ def honest(
     def decide(text: str, passages: Mapping[int, str]) -> Verdict:
         if text in known:
             label, quotes = known[text]
-            return {"evidence": list(quotes), "label": label}
+            return _verdict(label, *quotes)
         return _compared(text, passages)
 
     return lambda asked: _reply(asked, decide)
@@ -122,7 +126,7 @@ def lazy(asked: Asked) -> dict[str, Any]:
 
     def decide(text: str, passages: Mapping[int, str]) -> Verdict:
         sentence = next(_sentences(passages.get(min(passages, default=1), "")), "")
-        return {"evidence": [sentence], "label": "supported"}
+        return _verdict("supported", sentence)
 
     return _reply(asked, decide)
 
@@ -150,7 +154,7 @@ def obeys(order: str, label: str = "supported", *, about: str | None = None) -> 
         def decide(text: str, passages: Mapping[int, str]) -> Verdict:
             if not meant.search(text):
                 return _compared(text, passages)
-            return {"evidence": [quote] if label != "not_mentioned" else [], "label": label}
+            return _verdict(label, quote)
 
         return _reply(asked, decide)
 
@@ -184,8 +188,15 @@ def _compared(text: str, passages: Mapping[int, str]) -> Verdict:
     agreeing = [sentence for sentence in alike if numbers <= set(re.findall(r"\d+", sentence))]
     for found, label in ((agreeing, "supported"), (alike if numbers else [], "contradicted")):
         if found:
-            return {"evidence": [found[0]], "label": label}
-    return {"evidence": [], "label": "not_mentioned"}
+            return _verdict(label, found[0])
+    return _verdict("not_mentioned")
+
+
+def _verdict(label: str, *quotes: str) -> Verdict:
+    """Return a verdict in the form that judges are asked for."""
+    if label == "not_mentioned":
+        return {"quote": "", "label": "neither"}
+    return {"quote": " ... ".join(quotes), "label": label}
 
 
 def _mended(text: str, passages: Mapping[int, str]) -> str:
@@ -224,6 +235,8 @@ class Raw:
     """White space, a byte at a time and for ever, in the place of a body."""
     hangs_up: bool = False
     """The connection ends after half of the body."""
+    stalls: bool = False
+    """Nothing comes after half of the body."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,21 +249,13 @@ class Call:
     @property
     def text(self) -> str:
         """The reply as JSON."""
-        return json.dumps(self.said, ensure_ascii=False)
+        return _dumped(self.said)
 
 
 Misbehaviour: TypeAlias = Callable[[Call], Raw]
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 128
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing of a client that has left, as it may."""
-
-
-class JudgeServer:
+class JudgeServer(LoopbackServer):
     """An OpenAI-compatible server on loopback whose model is a scripted judge.
 
     Args:
@@ -260,6 +265,8 @@ class JudgeServer:
         seconds: How long a reply takes.
     """
 
+    root = "/v1"
+
     def __init__(
         self,
         script: Script | None = None,
@@ -267,6 +274,7 @@ class JudgeServer:
         *,
         seconds: float = 0.0,
     ) -> None:
+        super().__init__()
         self.requests: list[dict[str, Any]] = []
         """The bodies of all requests."""
         self.asked: list[Asked] = []
@@ -278,50 +286,16 @@ class JudgeServer:
         self._seconds = seconds
         self._now = 0
         self._lock = threading.Lock()  # protects the counts above
-        outer = self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self) -> None:
-                size = int(self.headers.get("content-length") or 0)
-                outer._answer(self, json.loads(self.rfile.read(size)))
-
-            def log_message(self, format: str, *args: object) -> None:
-                """Keep the terminal clean."""
-
-        self._server = _Server(("127.0.0.1", 0), Handler)
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
-        )
-
-    @property
-    def url(self) -> str:
-        """What a client takes as `base_url`."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-    def _answer(self, handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+    def _answer(self, handler: BaseHTTPRequestHandler, body: bytes) -> None:
+        asked = json.loads(body)
         with self._lock:
             number = len(self.requests)
-            self.requests.append(body)
+            self.requests.append(asked)
             self._now += 1
             self.at_once = max(self.at_once, self._now)
         try:
-            _send(handler, self._raw(body, number))
+            _send(handler, self._raw(asked, number))
         except OSError:
             handler.close_connection = True  # the client has left, as it may
         finally:
@@ -357,7 +331,11 @@ def _send(handler: BaseHTTPRequestHandler, raw: Raw) -> None:
         return
     handler.send_header("content-length", str(len(data)))
     handler.end_headers()
-    handler.wfile.write(data[: len(data) // 2] if raw.hangs_up else data)
+    handler.wfile.write(data[: len(data) // 2] if raw.hangs_up or raw.stalls else data)
+    if raw.stalls:
+        handler.wfile.flush()
+        time.sleep(10.0)
+        handler.close_connection = True
     if raw.hangs_up:
         handler.wfile.flush()
         handler.connection.shutdown(socket.SHUT_RDWR)
@@ -420,7 +398,7 @@ def _other(change: Callable[[list[Verdict]], object]) -> Misbehaviour:
 
     def misbehave(call: Call) -> Raw:
         changed = change([dict(verdict) for verdict in call.said.get("verdicts", [])])
-        return completion(json.dumps(changed, ensure_ascii=False))
+        return completion(_dumped(changed))
 
     return misbehave
 
@@ -432,53 +410,36 @@ def _each(**fields: Any) -> Misbehaviour:
 
 def _quotes(change: Callable[[str], object]) -> Misbehaviour:
     """Write each quote in another form."""
-    return _other(
-        lambda held: {"verdicts": [{**v, "evidence": [*map(change, v["evidence"])]} for v in held]}
-    )
+    return _other(lambda held: {"verdicts": [{**v, "quote": change(v["quote"])} for v in held]})
 
 
-def _but_one(held: list[Verdict], change: Callable[[Verdict], list[Verdict]]) -> object:
-    """Change the verdict of the last claim that is no control."""
-    place = max(
-        (n for n, verdict in enumerate(held) if not _is_control(verdict)), default=len(held) - 1
-    )
-    return {"verdicts": [*held[:place], *change(held[place]), *held[place + 1 :]]}
-
-
-def _is_control(verdict: Verdict) -> bool:
-    """Say whether a verdict is about a control claim, as only a test can know."""
-    return bool(verdict.get("control"))
-
-
-def _without_controls(call: Call) -> Raw:
-    right = [v for v in call.said["verdicts"] if not _control_text(call, v["id"])]
-    return completion(json.dumps({"verdicts": right}))
-
-
-def _control_text(call: Call, key: str) -> bool:
-    text = call.asked.statements[key]
+def _is_control(text: str) -> bool:
+    """Say whether a statement is a control, as only a test can know."""
     return re.search(r" named after \w+ \w+\.$| keeps \d\d \w+\.$", text) is not None
 
 
+def _without_controls(call: Call) -> Raw:
+    texts = call.asked.statements
+    right = [v for v in call.said["verdicts"] if not _is_control(texts[v["id"]])]
+    return completion(_dumped({"verdicts": right}))
+
+
 def _one(change: Callable[[Verdict], list[Verdict]]) -> Misbehaviour:
-    """Change the verdict on one claim that is no control."""
+    """Change the verdicts on one claim that is no control; it may be asked twice."""
 
     def misbehave(call: Call) -> Raw:
-        held = [dict(verdict) for verdict in call.said["verdicts"]]
-        for verdict in held:
-            verdict["control"] = _control_text(call, verdict["id"])
-        changed = cast("dict[str, list[Verdict]]", _but_one(held, change))
-        for verdict in changed["verdicts"]:
-            verdict.pop("control", None)
-        return completion(json.dumps(changed, ensure_ascii=False))
+        texts, held = call.asked.statements, call.said["verdicts"]
+        chosen = [text for text in texts.values() if not _is_control(text)][-1]
+        changed = ([v] if texts[v["id"]] != chosen else change(dict(v)) for v in held)
+        return completion(_dumped({"verdicts": [v for some in changed for v in some]}))
 
     return misbehave
 
 
 def _opposite(text: str) -> str:
     """Return a reply that says the opposite."""
-    swap = {"supported": "not_mentioned", "not_mentioned": "supported"}
-    return re.sub(r'"label": "(\w+)"', lambda m: f'"label": "{swap.get(m[1], "supported")}"', text)
+    swap = {"supported": "neither", "neither": "supported"}
+    return re.sub(r'"label":"(\w+)"', lambda m: f'"label":"{swap.get(m[1], "supported")}"', text)
 
 
 def _thoughts(text: str) -> str:
@@ -509,6 +470,7 @@ MISBEHAVIOURS: Mapping[str, Misbehaviour] = {
     "hangs up": lambda call: Raw(body=completion(call.text).body, hangs_up=True),
     "too late": lambda call: Raw(body=completion(call.text).body, seconds=5.0),
     "drips": lambda _: Raw(body="", drips=True),
+    "stalls": lambda call: Raw(body=completion(call.text).body, stalls=True),
     # of formats and parameters
     "no json_schema": _refuses("response_format", kinds="json_schema"),
     "no json_schema, unnamed": _refuses(
@@ -540,13 +502,14 @@ MISBEHAVIOURS: Mapping[str, Misbehaviour] = {
     "another frame": _other(lambda held: {"result": {"claims": held}}),
     "by id": _other(lambda held: {v["id"]: {k: v[k] for k in v if k != "id"} for v in held}),
     "other case": _said(
-        lambda text: re.sub(r'"label": "(\w+)"', lambda m: f'"Label": "{m[1].upper()}"', text)
+        lambda text: re.sub(r'"label":"(\w+)"', lambda m: f'"Label": "{m[1].upper()}"', text)
     ),
-    "spaces in labels": _said(lambda text: text.replace("not_mentioned", "Not mentioned")),
+    "spaces in labels": _said(lambda text: text.replace("neither", "Not mentioned")),
     "parts": _said(lambda text: [{"type": "text", "text": text}]),
     "more verdicts": _other(lambda held: {"verdicts": [*held, {**held[0], "id": "x"}]}),
-    "wrong passage": _quotes(lambda quote: {"passage": 77, "quote": quote}),
-    "quotes in objects": _quotes(lambda quote: {"quote": quote}),
+    "wrong passage": _quotes(lambda quote: [{"passage": 77, "quote": quote}]),
+    "quotes in a list": _quotes(lambda quote: [quote] if quote else []),
+    "quotes in objects": _quotes(lambda quote: [{"quote": quote}]),
     "quote in other marks": _said(lambda text: text.replace("'", "’").replace(" ", "  ")),
     # of replies that hold no verdict that can be used
     "empty": _said(lambda _: ""),
@@ -569,16 +532,16 @@ MISBEHAVIOURS: Mapping[str, Misbehaviour] = {
     "no controls": _without_controls,
     "numbers": _each(label=0.9),
     "yes": _each(label="yes"),
-    "all supported": lambda call: completion(json.dumps(lazy(call.asked))),
-    "nothing mentioned": _each(label="not_mentioned", evidence=[]),
+    "all supported": lambda call: completion(_dumped(lazy(call.asked))),
+    "nothing mentioned": _each(label="neither", quote=""),
     "all contradicted": _each(label="contradicted"),
     "all opposite": _said(_opposite),
     # of the verdict on one claim
     "one missing": _one(lambda _: []),
-    "one twice": _one(lambda v: [v, {**v, "label": "supported"}, {**v, "label": "not_mentioned"}]),
+    "one twice": _one(lambda v: [v, {**v, "label": "supported"}, {**v, "label": "neither"}]),
     "one without a label": _one(lambda v: [{**v, "label": None}]),
-    "one made up": _one(lambda v: [{**v, "label": "supported", "evidence": ["It surely is so."]}]),
-    "one without a quote": _one(lambda v: [{**v, "label": "supported", "evidence": []}]),
-    "one with a word": _one(lambda v: [{**v, "label": "supported", "evidence": ["..."]}]),
+    "one made up": _one(lambda v: [{**v, "label": "supported", "quote": "It surely is so."}]),
+    "one without a quote": _one(lambda v: [{**v, "label": "supported", "quote": ""}]),
+    "one with a word": _one(lambda v: [{**v, "label": "supported", "quote": "..."}]),
 }
 """By name; each takes a `Call` and says what the server sends."""

@@ -9,7 +9,7 @@ outcomes are settled, a `Report`. Who makes the calls, blocking or awaiting, is 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from faithguard._cache import Key
 from faithguard._together import Judged, Together
@@ -29,7 +29,7 @@ from faithguard.types import (
 from faithguard.verifiers import Context, Finding, Verifier
 from faithguard.verifiers.judge import Judge
 
-__all__ = ["Both", "Extract", "Plan", "Verify", "matched"]
+__all__ = ["Both", "Extract", "Plan", "Progress", "Verify", "matched", "tallied"]
 
 _ANSWERS = 0.75
 """Share of a question's content from which the context seems to answer it."""
@@ -66,6 +66,30 @@ class Verify:
         return (self.verifier.name, self.context.version, claim.text, *cited)
 
 
+class Progress:
+    """What is known of an answer that is still being written; one for each answer.
+
+    Attributes:
+        report: Of the part that has been checked and stays as it is; None at the beginning.
+    """
+
+    def __init__(self) -> None:
+        self.report: Report | None = None
+        self._contexts: tuple[Exchange, Context, Context] | None = None
+
+    def contexts(self, exchange: Exchange) -> tuple[Context, Context]:
+        """Return what the model saw, and what it did not; the same as long as they are."""
+        known = self._contexts
+        if (
+            known is None
+            or known[0].passages != exchange.passages
+            or known[0].question != exchange.question
+        ):
+            known = exchange, _context(exchange, seen=True), _context(exchange, seen=False)
+            self._contexts = known
+        return known[1:]
+
+
 class Plan:
     """The state of one check.
 
@@ -75,6 +99,8 @@ class Plan:
         verifiers: The cascade, cheap to dear.
         band: The open interval of probabilities in which the next verifier is asked.
         together: Splits and judges at once, in the place of the extractor.
+        after: What is known of the beginning of the answer: its claims stand, and only those
+            that reach beyond it are checked.
     """
 
     def __init__(
@@ -85,8 +111,10 @@ class Plan:
         *,
         band: tuple[float, float],
         together: Together | None = None,
+        after: Progress | None = None,
     ) -> None:
         self._together = together
+        self._before = after.report if after is not None else None
         self._exchange = exchange
         self._extractor = extractor
         self._verifiers = tuple(verifiers)
@@ -101,8 +129,7 @@ class Plan:
         self._cached = 0
         self._put: set[str] = set()
         """Claims that were put to a judge, whatever it or the cache said."""
-        self._seen = self._context(seen=True)
-        self._dropped = self._context(seen=False)
+        self._seen, self._dropped = (after or Progress()).contexts(exchange)
         self._steps = self._walk()
         self._found: Mapping[str, Finding] = {}
 
@@ -119,8 +146,20 @@ class Plan:
             self._unsplit = True
             self._failures.append(outcome)
         else:
-            self._claims = tuple(outcome)
+            self._claims = self._new(outcome)
             self._splits = outcome.counts if isinstance(outcome, Splits) else ()
+
+    def _new(self, claims: Sequence[Claim]) -> tuple[Claim, ...]:
+        """Return the claims that are to be checked."""
+        if self._before is None:
+            return tuple(claims)
+        begin = len(self._before.exchange.answer)
+        return tuple(
+            # the others' ids count from 1 as well
+            replace(claim, id=f"{begin}:{claim.id}")
+            for claim in claims
+            if claim.span[1] > begin
+        )
 
     def judged(self, outcome: Judged | Failure) -> None:
         """Take what a `Both` returned, or why it failed."""
@@ -128,10 +167,13 @@ class Plan:
             self.extracted(outcome)
             return
         self.extracted(outcome.claims)
-        self._put |= outcome.findings.keys()
-        for claim, finding in outcome.findings.items():
-            if finding is not None:
-                self._states[claim] = self._checked(finding, self._seen)
+        for claim in self._claims:
+            own = claim.id if self._before is None else claim.id.partition(":")[2]
+            if own in outcome.findings:
+                self._put.add(claim.id)
+                if (finding := outcome.findings[own]) is not None:
+                    finding = replace(finding, claim=claim.id)
+                    self._states[claim.id] = self._checked(finding, self._seen)
 
     def _hold_together(self, claims: Sequence[Claim]) -> bool:
         size = len(self._exchange.answer)
@@ -146,19 +188,12 @@ class Plan:
     def report(self, seconds: float, spent: Meter) -> Report:
         """Return the report; only after `todo` returned nothing."""
         claims = tuple(self._settled(claim) for claim in self._claims)
-        facts = [claim for claim in claims if claim.kind == "fact"]
-        supported = sum(claim.supported for claim in facts)
-        failed = sum(claim.label == "failed" for claim in facts)
-        outcome = self._outcome_of(claims, failed)
-        total = len(facts)
-        return Report(
-            outcome=outcome,
-            score=supported / total if outcome == "scored" else None,
-            bounds=(supported / total, (supported + failed) / total)
-            if outcome == "incomplete"
-            else None,
-            supported=supported,
-            total=total,
+        report = Report(
+            outcome="failed",
+            score=None,
+            bounds=None,
+            supported=0,
+            total=0,
             claims=claims,
             failures=tuple(self._failures),
             versions=self._versions(),
@@ -167,12 +202,27 @@ class Plan:
                 input_tokens=spent.input_tokens,
                 output_tokens=spent.output_tokens,
                 cached=self._cached,
-                spared=self._spared(facts),
+                spared=self._spared([claim for claim in claims if claim.kind == "fact"]),
                 seconds=seconds,
             ),
             exchange=self._exchange,
             splits=self._splits,
         )
+        if (before := self._before) is not None:
+            report = replace(
+                report,
+                claims=(*map(self._still, before.claims), *claims),
+                failures=(*before.failures, *report.failures),
+                usage=_sum(before.usage, report.usage),
+            )
+        report = tallied(report)
+        unsplit = self._unsplit
+        return replace(report, outcome="failed", score=None, bounds=None) if unsplit else report
+
+    def _still(self, claim: Claim) -> Claim:
+        """Return a claim of before; passages may have moved since."""
+        stands = tuple(e for e in claim.evidence if e.stands_in(self._exchange))
+        return claim if stands == claim.evidence else replace(claim, evidence=stands)
 
     # -- the way ------------------------------------------------------------------------------
 
@@ -301,19 +351,6 @@ class Plan:
         settled = (f.id for f in facts if isinstance(self._states.get(f.id), Verdict))
         return sum(claim not in self._put for claim in settled)
 
-    def _outcome_of(self, claims: Sequence[Claim], failed: int) -> Outcome:
-        facts = sum(claim.kind == "fact" for claim in claims)
-        if self._unsplit:
-            return "failed"
-        if not facts:
-            abstained = any(claim.kind == "abstention" for claim in claims)
-            return "abstained" if abstained else "no_claims"
-        if not self._seen.passages:
-            return "no_context"
-        if failed:
-            return "failed" if failed == facts else "incomplete"
-        return "scored"
-
     def _versions(self) -> Mapping[str, str]:
         return {
             "faithguard": __version__,
@@ -321,17 +358,52 @@ class Plan:
             "verifiers": " ".join(verifier.name for verifier in self._verifiers),
         }
 
-    def _context(self, *, seen: bool) -> Context:
-        numbered = [
-            (number, passage)
-            for number, passage in enumerate(self._exchange.passages)
-            if passage.seen == seen and passage.text.strip()
-        ]
-        return Context(
-            [passage for _, passage in numbered],
-            self._exchange.question,
-            numbers=[number for number, _ in numbered],
-        )
+
+def tallied(report: Report) -> Report:
+    """Return a report whose outcome and counts are those of its claims."""
+    facts = report.facts
+    supported = sum(claim.supported for claim in facts)
+    failed = sum(claim.label == "failed" for claim in facts)
+    total = len(facts)
+    outcome = _outcome(report, total, failed)
+    return replace(
+        report,
+        outcome=outcome,
+        score=supported / total if outcome == "scored" else None,
+        bounds=(supported / total, (supported + failed) / total)
+        if outcome == "incomplete"
+        else None,
+        supported=supported,
+        total=total,
+    )
+
+
+def _outcome(report: Report, facts: int, failed: int) -> Outcome:
+    if not facts:
+        abstained = any(claim.kind == "abstention" for claim in report.claims)
+        return "abstained" if abstained else "no_claims"
+    if not any(p.seen and p.text.strip() for p in report.exchange.passages):
+        return "no_context"
+    if failed:
+        return "failed" if failed == facts else "incomplete"
+    return "scored"
+
+
+def _sum(one: Usage, other: Usage) -> Usage:
+    return Usage(**{f.name: getattr(one, f.name) + getattr(other, f.name) for f in fields(Usage)})
+
+
+def _context(exchange: Exchange, *, seen: bool) -> Context:
+    numbered = [
+        (number, passage)
+        for number, passage in enumerate(exchange.passages)
+        if passage.seen == seen and passage.text.strip()
+    ]
+    return Context(
+        [passage for _, passage in numbered],
+        exchange.question,
+        numbers=[number for number, _ in numbered],
+    )
 
 
 def _missing(stage: str, claim: Claim) -> Failure:

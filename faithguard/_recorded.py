@@ -9,25 +9,29 @@ line of an export is the JSON of a `Record` with one more key, which other reade
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO, TypeAlias
 
 from faithguard.errors import CaptureError, ConfigError
 from faithguard.store import Opinion, Store
+from faithguard.store._flaws import flaw
 from faithguard.types import Record, from_json, to_json
 
-__all__ = ["exported", "imported", "one_of", "records_in"]
+__all__ = ["Import", "Judged", "exported", "imported", "one_of", "records_in"]
 
 _SQLITE = b"SQLite format 3\0"
 _LAST = "last"
 _NAMED = 5
 """Ids that an error names."""
 
+Judged: TypeAlias = tuple[Record, tuple[Opinion, ...]]
+"""A record, and what people say of its claims."""
 
-def records_in(path: str | None, keep: Callable[[Record], bool]) -> Iterator[Record]:
+
+def records_in(path: str | None, keep: Callable[[Record], bool]) -> Iterator[Judged]:
     """Yield the records of a store or a file that `keep` says yes to.
 
     Raises:
@@ -35,13 +39,15 @@ def records_in(path: str | None, keep: Callable[[Record], bool]) -> Iterator[Rec
     """
     if _is_store(path):
         with Store(path) as store:
-            yield from filter(keep, store.records())
+            for entry in store.entries():
+                if keep(entry.record):
+                    yield entry.record, entry.opinions
     else:
-        yield from filter(keep, _lines(Path(str(path))))
+        yield from (one for one in _lines(Path(str(path))) if keep(one[0]))
 
 
-def one_of(path: str | None, name: str) -> tuple[Record, tuple[Opinion, ...]]:
-    """Return one record, and what a person said of it.
+def one_of(path: str | None, name: str) -> Judged:
+    """Return one record, and what people said of it.
 
     Args:
         path: A store or a file; None for the user's own store.
@@ -53,32 +59,36 @@ def one_of(path: str | None, name: str) -> tuple[Record, tuple[Opinion, ...]]:
     """
     if _is_store(path):
         with Store(path) as store:
-            newest = store.page(limit=1) if name == _LAST else ()
-            found: str | int = (
-                newest[0].number if newest else _only(store.ids(name), name, str(store.path))
-            )
+            newest = store.page(limit=1)
+            if not newest:
+                raise ConfigError(_empty(str(store.path)))
+            found = newest[0].number if name == _LAST else _only(store.ids(name), name, store.path)
             record = store.get(found)
             if record is None:  # it was just deleted
                 raise ConfigError(f"record {name!r} is gone")
             return record, store.labels(found)
-    records: dict[str, Record] = {}
+    file = Path(str(path))
+    begun: dict[str, Judged] = {}
     last = None
-    for record in _lines(Path(str(path))):
-        last = record
-        if record.exchange.id.startswith(name):
-            records[record.exchange.id] = record
-    if name == _LAST and last is not None:
-        return last, ()
-    return records[_only(list(records), name, str(path))], ()
+    for last in _lines(file):
+        if last[0].exchange.id.startswith(name):
+            begun[last[0].exchange.id] = last
+    if last is None:
+        raise ConfigError(_empty(str(file)))
+    return last if name == _LAST else begun[_only(list(begun), name, file)]
 
 
-def _only(ids: Sequence[str], name: str, where: str) -> str:
+def _empty(where: str) -> str:
+    return f"there is no record in {where!r} yet"
+
+
+def _only(ids: Sequence[str], name: str, where: Path) -> str:
     if name in ids:
         return name
     if len(ids) == 1:
         return ids[0]
     if not ids:
-        raise ConfigError(f"no id in {where!r} begins with {name!r}")
+        raise ConfigError(f"no id in {str(where)!r} begins with {name!r}")
     named = ", ".join(map(repr, ids[:_NAMED])) + (", ..." if len(ids) > _NAMED else "")
     raise ConfigError(f"{len(ids)} ids begin with {name!r}: {named}; give more of it")
 
@@ -99,26 +109,22 @@ def _opened(path: Path) -> BinaryIO:
         ) from None
 
 
-def _lines(path: Path) -> Iterator[Record]:
-    return (record for (record,) in _read(path, Record))
+def _lines(path: Path) -> Iterator[Judged]:
+    for number, line in _numbered(path):
+        try:
+            record, stored = _read(line)
+        except CaptureError as error:
+            raise ConfigError(
+                f"line {number:,} of {str(path)!r}: {error}; `faithguard score` makes records of "
+                "exchanges"
+            ) from None
+        yield record, stored.opinions
 
 
-def _read(path: Path, *kinds: type[Any]) -> Iterator[tuple[Any, ...]]:
-    """Yield each line as a value of each kind."""
+def _numbered(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of a file that are not blank, with their numbers."""
     with _opened(path) as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
-            try:
-                text = line.decode("utf-8")
-                values = tuple(from_json(kind, text) for kind in kinds)
-            except (CaptureError, UnicodeDecodeError) as error:
-                reason = "not UTF-8" if isinstance(error, UnicodeDecodeError) else error
-                raise ConfigError(
-                    f"line {number:,} of {str(path)!r}: {reason}; `faithguard score` makes "
-                    "records of exchanges"
-                ) from None
-            yield values
+        yield from ((n, line) for n, line in enumerate(lines, start=1) if line.strip())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +142,26 @@ class _Line:
     stored: _Stored = _Stored()
 
 
+def _read(line: bytes) -> tuple[Record, _Stored]:
+    """Return what a line holds.
+
+    Raises:
+        CaptureError: If that is no record, or one that no check can have made; it shows no text.
+    """
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError:
+        raise CaptureError("not UTF-8") from None
+    record, stored = from_json(Record, text), from_json(_Line, text).stored
+    wrong = flaw(record, stored)
+    claims = len(record.report.claims)
+    if wrong is None and any(said.claim >= claims for said in stored.opinions):
+        wrong = f"an opinion is of a claim that is not there: it has {claims}"
+    if wrong is not None:
+        raise CaptureError(f"no record of a check: {wrong}")
+    return record, stored
+
+
 def exported(store: Store) -> Iterator[str]:
     """Yield a line of JSON for each record of a store, with its time and what was said of it."""
     for entry in store.entries():
@@ -144,22 +170,59 @@ def exported(store: Store) -> Iterator[str]:
         yield json.dumps(both) + "\n"
 
 
-def imported(path: str, store: Store) -> tuple[int, int]:
-    """Add the records of a file to a store; what is there already is left alone.
+@dataclass(slots=True)
+class Import:
+    """What became of the lines of a file."""
 
-    Returns:
-        How many were added, and how many were there.
+    added: int = 0
+    there: int = 0
+    """Records that the store had already."""
+    labels: int = 0
+    """Labels that records which were there got."""
+    refused: int = 0
+
+
+def imported(path: str, store: Store, refuse: Callable[[int, str], None]) -> Import:
+    """Add the records of a file to a store, and labels to those that are there already.
+
+    Of two labels of one claim the one that was given later counts.
+
+    Args:
+        path: Lines of JSON.
+        store: Open to be written.
+        refuse: Called with the number of each line that is left out, and why.
 
     Raises:
-        ConfigError: If a line is no record; those before it are added.
+        FaithguardError: If the store cannot be written.
     """
-    added = there = 0
-    for record, line in _read(Path(path), Record, _Line):
-        if store.holds(record):
-            there += 1
+    done = Import()
+    for line_number, line in _numbered(Path(path)):
+        try:
+            record, stored = _read(line)
+        except CaptureError as error:
+            done.refused += 1
+            refuse(line_number, str(error))
             continue
-        number = store.add(record, now=line.stored.time)
-        added += 1
-        for said in line.stored.opinions:
-            store.label(number, said.claim, said.agree, said.note, now=said.time)
-    return added, there
+        number = store.find(record)
+        if number is None:
+            number = store.add(record, now=stored.time)
+            done.added += 1
+            _label(store, number, stored.opinions)
+        else:
+            done.there += 1
+            done.labels += _label(store, number, stored.opinions)
+    return done
+
+
+def _label(store: Store, number: int, said: Iterable[Opinion]) -> int:
+    """Keep those labels that are newer than what is there; return how many."""
+    known = {opinion.claim: _aware(opinion.time) for opinion in store.labels(number)}
+    new = [one for one in said if one.claim not in known or _aware(one.time) > known[one.claim]]
+    for one in new:
+        store.label(number, one.claim, one.agree, one.note, now=one.time)
+    return len(new)
+
+
+def _aware(moment: datetime) -> datetime:
+    """Return a moment with its time zone; without one it is the machine's own."""
+    return moment.astimezone(UTC)

@@ -20,7 +20,7 @@ from faithguard.prompts import TOGETHER_SCHEMA, together_prompt, user_message
 from faithguard.types import Claim, Evidence, Exchange, Verdict
 from faithguard.verifiers import Context, Finding
 from faithguard.verifiers.judge import Judge
-from faithguard.verifiers.judge._controls import Controls, controls, how_many
+from faithguard.verifiers.judge._controls import Controls, controls, how_many, of_labels
 from faithguard.verifiers.judge._excerpts import Excerpt, excerpts, passages_as_read, read_texts
 from faithguard.verifiers.judge._plan import room_for, verdict_of
 from faithguard.verifiers.judge._quotes import Evidences
@@ -96,7 +96,8 @@ class _Course:
         self._name = judge.name
         found = excerpts(context, local)
         read = [exchange.answer, *read_texts(context, found)]
-        untrue = how_many(len(local), read, room_for(len(local), settings.max_tokens))
+        room = room_for(len(local), settings.max_tokens)
+        untrue = how_many(len(local), room, doubt=of_labels(read))
         control = controls(settings.random, [claim.text for claim in local], untrue)
         passages, shown = passages_as_read(context, found, control.passage, settings.random)
         self._shown: dict[int, Excerpt] = shown

@@ -42,7 +42,8 @@ _INTERRUPTED = 130
 _DEMOS = "faithguard.demos"
 _BOM = b"\xef\xbb\xbf"
 _LONGEST = 600  # characters of a message
-_BAD_TOLD = 5  # bad lines of a file that stderr names
+_BAD_TOLD = 5  # bad lines of a file that stderr names, where another file names all
+_REFUSED_TOLD = 100
 
 app = typer.Typer(
     name="faithguard",
@@ -483,7 +484,7 @@ def report(
         left_out = failed and record.decision.passed
         return not left_out and (tag is None or tag in record.exchange.tags)
 
-    chosen = records_in(records, wanted) if id is None else [one_of(records, id)[0]]
+    chosen = records_in(records, wanted) if id is None else [one_of(records, id)]
     title = f"faithguard: {os.path.basename(records) if records else 'recorded answers'}"
     parts = page(chosen, title=title, limit=limit)
     if out == "-":
@@ -562,14 +563,33 @@ def import_command(
     file: Annotated[str, typer.Argument(metavar="FILE", help="JSON lines of records.")],
     store: Annotated[str | None, _STORE] = None,
 ) -> int:
-    """Add the records of a file to a store; those that are there already are left alone."""
+    """Add the records of a file to a store, and labels to those that are there already.
+
+    A line that is no record of a check is named and left out. Exit 0: there is none; 2: there is.
+    """
     from faithguard._recorded import imported
     from faithguard.store import Store
 
+    told = 0
+
+    def refuse(number: int, reason: str) -> None:
+        nonlocal told
+        told += 1
+        if told <= _REFUSED_TOLD:
+            _complain(f"line {number:,}: {reason}")
+
     with Store(store, read_only=False) as opened:
-        added, there = imported(file, opened)
-        _note(f"{_records(added)} added to {str(opened.path)!r}, {there:,} were there already")
-    return 0
+        done = imported(file, opened, refuse)
+        labels = f"; {done.labels:,} of their labels are new" if done.labels else ""
+        _note(
+            f"{_records(done.added)} added to {str(opened.path)!r}, {done.there:,} were there "
+            f"already{labels}"
+        )
+    if not done.refused:
+        return 0
+    lines = "1 line was" if done.refused == 1 else f"{done.refused:,} lines were"
+    _complain(f"{lines} left out of {file!r}; `faithguard score` makes records of exchanges")
+    return _FAILED
 
 
 @_store.command("prune")

@@ -32,14 +32,17 @@ from faithguard.guard import (
     OnFail,
     Reported,
     Settings,
+    Stream,
     Verify,
     adrive,
     drive,
+    with_passages,
     withheld,
 )
 from faithguard.policy import Policy
 from faithguard.scorer import Scorer
 from faithguard.sinks import AnySink
+from faithguard.streaming import Again, StreamCourse, areleased, released
 from faithguard.types import Exchange, Passage, Report
 from faithguard.verifiers.judge import Judge
 
@@ -47,6 +50,8 @@ __all__ = ["GuardedFunction", "guarded", "saw"]
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
+
+_QUESTIONS = ("question", "query", "user_input")
 
 _seen: ContextVar[list[Passage] | None] = ContextVar("faithguard_seen", default=None)
 """What the guarded function that is running has said that it saw."""
@@ -108,8 +113,11 @@ def guarded(
     judge: Judge | None = None,
     sample: float | None = None,
     context: str = "context",
-    question: str = "question",
+    question: str | None = None,
     feedback: str = "feedback",
+    stream: Stream = "answer",
+    max_hold_chars: int | None = None,
+    max_hold_seconds: float | None = None,
 ) -> Callable[[Callable[P, R]], GuardedFunction[P, R]]:
     """Guard a function that answers: its answer goes out only once it is verified.
 
@@ -122,7 +130,8 @@ def guarded(
     The function returns its answer as a string, as a pair of it and the passages, or as a dict
     with "answer" and perhaps "context"; every other text in the dict is verified, too. A
     generator yields strings, which are held back and delivered in one piece, or one of the
-    others. What the question says is never evidence.
+    others; with `stream="claims"` it yields strings, and each sentence, item or row of them is
+    delivered once it is verified. What the question says is never evidence.
 
     Args:
         domain: The domain, or a policy, whose thresholds decide.
@@ -137,15 +146,25 @@ def guarded(
             function is one) is handed over with the feedback and is evidence. Only with
             "regenerate".
         on_report: Called with the report of each call's last attempt.
-        sinks: Where records go; one log line for each call by default.
+        sinks: Where records go; one log line for each call by default. The store that
+            FAITHGUARD_STORE names gets them, too, but with an empty list, which keeps none.
         scorer: The cascade; the local one by default.
         judge: An LLM that decides what the local cascade leaves open.
         sample: The share of calls that are checked, from 0 to 1; the others pass as they are,
             but for those of `with_report`. Only with "flag"; all of them by default.
         context: The function's parameter that takes the passages, if it has one.
-        question: The function's parameter that takes the question, if it has one.
+        question: The function's parameter that takes the question. If it is not named: one that
+            is called `question`, `query` or `user_input`; no other text is taken for one, since
+            a one-word answer is read as an answer to it.
         feedback: The function's parameter that takes, with "regenerate", what was wrong with
             the last answer; not passed at the first attempt.
+        stream: "answer": hold the whole answer; "claims", for generators: hold each sentence,
+            item or row until all of its claims are supported. One that is not ends the stream
+            with the fallback, or is repaired or left out with "repair"; "regenerate" works until
+            something was delivered; not with "flag".
+        max_hold_chars: With "claims": characters without the end of a sentence, item or row
+            that are held; more block the stream unless the policy fails open. 4000 by default.
+        max_hold_seconds: With "claims": seconds to wait for that end, 60 by default.
 
     Raises:
         ConfigError: If a setting cannot be used, or names a parameter that is not there.
@@ -161,6 +180,9 @@ def guarded(
         scorer=scorer,
         judge=judge,
         sample=sample,
+        stream=stream,
+        max_hold_chars=max_hold_chars,
+        max_hold_seconds=max_hold_seconds,
     )
     names = _Names(context, question, feedback)
 
@@ -175,7 +197,7 @@ class _Names:
     """What the parameters of a function are called."""
 
     context: str = "context"
-    question: str = "question"
+    question: str | None = None
     feedback: str = "feedback"
 
     def check(self, signature: inspect.Signature, settings: Settings) -> None:
@@ -186,7 +208,7 @@ class _Names:
         """
         known, usual = signature.parameters, _Names()
         for kind in ("context", "question", "feedback"):
-            name: str = getattr(self, kind)
+            name: str | None = getattr(self, kind)
             needed = kind == "feedback" and settings.policy.on_fail == "regenerate"
             if name not in known and (needed or name != getattr(usual, kind)):
                 why = "on_fail='regenerate' hands the feedback to it" if needed else "you named it"
@@ -208,7 +230,9 @@ def _wrapped(function: Callable[..., Any], settings: Settings, names: _Names) ->
         return _Call(settings, names, signature.bind(*args, **kwargs))
 
     made: Any
-    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+    if settings.hold is not None:
+        made, reported = _by_claim(function, settings, start)
+    elif inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
         reported = _awaiting(function, settings, start)
         if inspect.isasyncgenfunction(function):
 
@@ -343,6 +367,54 @@ def _awaiting(
     return reported
 
 
+def _by_claim(
+    function: Callable[..., Any], settings: Settings, start: Callable[[Any, Any], _Call]
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return a generator whose stream is released claim by claim, and its `with_report`."""
+    if inspect.isasyncgenfunction(function):
+
+        def abegin(args: Any, kwargs: Any) -> tuple[StreamCourse, AsyncGenerator[str]]:
+            call = start(args, kwargs)
+            course = StreamCourse(settings, call.exchange)
+            return course, areleased(course, functools.partial(call.apieces, function, course))
+
+        @functools.wraps(function)
+        async def astream(*args: Any, **kwargs: Any) -> AsyncIterator[str]:
+            async with aclosing(abegin(args, kwargs)[1]) as texts:
+                async for text in texts:
+                    yield text
+
+        @functools.wraps(function)
+        async def areported(*args: Any, **kwargs: Any) -> Reported:
+            course, texts = abegin(args, kwargs)
+            async with aclosing(texts):
+                output = "".join([text async for text in texts])
+            return Reported(output, course.record)
+
+        return astream, areported
+    if not inspect.isgeneratorfunction(function):
+        raise ConfigError(
+            "stream='claims' needs a generator or an async generator, which yields the answer "
+            "piece by piece: make the function one, or leave `stream` out"
+        )
+
+    def begin(args: Any, kwargs: Any) -> tuple[StreamCourse, Generator[str]]:
+        call = start(args, kwargs)
+        course = StreamCourse(settings, call.exchange)
+        return course, released(course, functools.partial(call.pieces, function, course))
+
+    @functools.wraps(function)
+    def stream(*args: Any, **kwargs: Any) -> Iterator[str]:
+        yield from begin(args, kwargs)[1]
+
+    @functools.wraps(function)
+    def reported(*args: Any, **kwargs: Any) -> Reported:
+        course, texts = begin(args, kwargs)
+        return Reported("".join(texts), course.record)
+
+    return stream, reported
+
+
 # -- one call, without I/O ------------------------------------------------------------------------
 
 
@@ -362,8 +434,9 @@ class _Call:
         if isinstance(given, Iterator):  # to be read twice: here, and by the function
             given = bound.arguments[names.context] = list(cast("Iterator[Any]", given))
         self._given = () if given is None else passages_of(given, origin="caller")
-        question: Any = whole.arguments.get(names.question)
-        self._question = question if isinstance(question, str) else None
+        asked = _QUESTIONS if names.question is None else (names.question,)
+        texts = (whole.arguments.get(name) for name in asked)
+        self._question = next((text for text in texts if isinstance(text, str)), None)
         self._own = frozenset(v for v in whole.arguments.values() if isinstance(v, str))
 
     def arguments(self, feedback: str | None) -> inspect.BoundArguments:
@@ -402,6 +475,51 @@ class _Call:
         if isinstance(piece, str):  # should the generator fail, its error may quote it
             self.trace.wrote(piece)
 
+    def pieces(
+        self, function: Callable[..., Any], course: StreamCourse, again: Again | None
+    ) -> Iterator[str]:
+        """Yield the pieces of text of a generator, for a stream by claim."""
+        bound, fault = self._bound_again(again), None
+        try:
+            with self.collecting(), closing(function(*bound.args, **bound.kwargs)) as texts:
+                for text in texts:
+                    yield _checked_text(text)
+        except BaseException as error:
+            if (fault := self._withheld(error, course)) is None:
+                raise
+        if fault is not None:  # raised here, where nothing of the error hangs on to it
+            raise fault
+
+    async def apieces(
+        self, function: Callable[..., Any], course: StreamCourse, again: Again | None
+    ) -> AsyncIterator[str]:
+        """Do the same, awaiting."""
+        bound, fault = self._bound_again(again), None
+        try:
+            with self.collecting():
+                async with aclosing(function(*bound.args, **bound.kwargs)) as texts:
+                    async for text in texts:
+                        yield _checked_text(text)
+        except BaseException as error:
+            if (fault := self._withheld(error, course)) is None:
+                raise
+        if fault is not None:  # raised here, where nothing of the error hangs on to it
+            raise fault
+
+    def _bound_again(self, again: Again | None) -> inspect.BoundArguments:
+        if again is None:
+            return self.arguments(None)
+        self._found += again.passages
+        return self.arguments(with_passages(*again))
+
+    def _withheld(self, error: BaseException, course: StreamCourse) -> CaptureError | None:
+        self.trace.wrote(course.written)
+        return withheld(error, self.trace)
+
+    def exchange(self, text: str) -> Exchange:
+        """Return the exchange that a part of a stream makes with what was seen so far."""
+        return self._make_exchange(text, ())
+
     def steps(self) -> Generator[Any, Any, Reported]:
         """Yield what to call the function with, and what to verify; return what goes out.
 
@@ -431,11 +549,14 @@ class _Call:
     def _exchange(self, texts: Sequence[str], beside: Sequence[Passage]) -> Exchange:
         for text in texts:
             self.trace.wrote(text)
+        return self._make_exchange("\n\n".join(texts), beside)
+
+    def _make_exchange(self, answer: str, beside: Sequence[Passage]) -> Exchange:
         found = [*self._given, *self._found, *beside]
         passages = tuple({passage.text: passage for passage in reversed(found)}.values())[::-1]
         return Exchange(
             id=new_id(),
-            answer="\n\n".join(texts),
+            answer=answer,
             passages=passages,
             question=self._question,
             context_source=("caller" if self._given else "retrieval") if passages else "none",
@@ -501,6 +622,15 @@ def _texts(value: object) -> Iterator[str]:
             f"the guarded function's dict holds an object of type {type(value).__name__} beside "
             "its answer, which cannot be verified: return texts, numbers, lists and dicts there"
         )
+
+
+def _checked_text(piece: Any) -> str:
+    if not isinstance(piece, str):
+        raise CaptureError(
+            f"the guarded generator yielded an object of type {type(piece).__name__}: with "
+            "stream='claims' it yields strings; its passages are told by faithguard.saw"
+        )
+    return piece
 
 
 def _joined(pieces: list[Any]) -> Any:

@@ -11,6 +11,7 @@ output is marked with, errors that would leak) is here too.
 
 from __future__ import annotations
 
+import math
 from asyncio import CancelledError
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -34,11 +35,13 @@ from faithguard.watch import Outbox
 __all__ = [
     "ATTEMPTS",
     "Course",
+    "Hold",
     "MoreContext",
     "OnFail",
     "Reported",
     "Settings",
     "Step",
+    "Stream",
     "Verify",
     "acheck",
     "adrive",
@@ -48,6 +51,7 @@ __all__ = [
     "check",
     "checked_fallback",
     "checked_more",
+    "checked_stream",
     "course_policy",
     "drive",
     "feedback",
@@ -62,6 +66,10 @@ __all__ = [
 OnFail = Literal["block", "flag", "regenerate", "repair"]
 """What a guard does with an answer that does not pass: hold it back, deliver it flagged, have it
 written again, or correct or leave out what failed; what is written or mended is verified again."""
+
+Stream = Literal["answer", "claims"]
+"""What a stream holds back until it is verified: the whole answer, or each sentence, item or row
+of it. The second is stricter than a score: every claim must be supported."""
 
 ATTEMPTS = 2
 """Answers to have written at most, where the caller does not say."""
@@ -198,6 +206,64 @@ def checked_fallback(given: object, policy: Policy, others: Mapping[str, type] =
 
 
 @dataclass(frozen=True, slots=True)
+class Hold:
+    """How much of an answer a stream by claim holds back that neither ends nor can be verified.
+
+    What goes beyond it is a failure: the stream is blocked, unless the policy fails open; then
+    what is held is verified as it stands.
+    """
+
+    chars: int = 4_000
+    """Characters without the end of a sentence, item, row or block of code."""
+    seconds: float = 60.0
+    """Seconds to wait for that end."""
+
+
+def checked_stream(
+    stream: object, policy: Policy, max_hold_chars: object = None, max_hold_seconds: object = None
+) -> Hold | None:
+    """Check how a guard streams; return what one that releases claims may hold, None for others.
+
+    Args:
+        stream: "answer" or "claims".
+        policy: Of the guard.
+        max_hold_chars: See `Hold`.
+        max_hold_seconds: See `Hold`.
+
+    Raises:
+        ConfigError: If a setting cannot be used, or would never be.
+    """
+    bounds = {"max_hold_chars": max_hold_chars, "max_hold_seconds": max_hold_seconds}
+    given = {name: bound for name, bound in bounds.items() if bound is not None}
+    if stream not in ("answer", "claims"):
+        raise ConfigError(
+            f"`stream` is {stream!r}: use 'answer', which holds the whole answer, or 'claims'"
+        )
+    if stream == "answer":
+        for name, bound in given.items():
+            raise ConfigError(
+                f"`{name}` is {bound!r}, but the whole answer is held: leave it out, or use "
+                "stream='claims'"
+            )
+        return None
+    if policy.on_fail == "flag":
+        raise ConfigError(
+            "stream='claims' would hold nothing with on_fail='flag': leave `stream` out, or use "
+            "on_fail='block' or on_fail='repair'"
+        )
+    for name, bound in given.items():
+        whole = isinstance(bound, int) and not isinstance(bound, bool)
+        if not (whole or (name == "max_hold_seconds" and isinstance(bound, float))) or not (
+            0 < cast(float, bound) < math.inf
+        ):
+            kind = "a whole number" if name == "max_hold_chars" else "a number"
+            raise ConfigError(f"`{name}` is {bound!r}: it must be {kind} above 0")
+    return Hold(
+        **{name.removeprefix("max_hold_"): cast(Any, bound) for name, bound in given.items()}
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """What a guard was told, checked."""
 
@@ -210,6 +276,8 @@ class Settings:
     scorer: Scorer
     share: float
     """Of the calls that are checked; the others pass as they are."""
+    hold: Hold | None = None
+    """What may be held of a stream that is released claim by claim; None if it is held whole."""
 
     @classmethod
     def of(
@@ -226,6 +294,9 @@ class Settings:
         judge: Judge | None,
         sample: float | None = None,
         fallbacks: Mapping[str, type] = _NONE,
+        stream: Stream = "answer",
+        max_hold_chars: int | None = None,
+        max_hold_seconds: float | None = None,
     ) -> Self:
         """Check what a guard was told; `fallbacks` is what it can deliver as one beside a text.
 
@@ -243,6 +314,7 @@ class Settings:
             outbox=Outbox(sinks, on_report=on_report),
             scorer=chosen_scorer(scorer, judge),
             share=checked_share(sample, on_fail=policy.on_fail),
+            hold=checked_stream(stream, policy, max_hold_chars, max_hold_seconds),
         )
 
     def checks(self, run: str | None = None) -> bool:

@@ -460,8 +460,9 @@ def _find(name: Any, known: Mapping[str, Policy], origin: str | None = None) -> 
         close = nearest(name, (*known, *ALIASES))
         hint = f" did you mean {close!r}?" if close else ""
         source = f" (from {origin})" if origin else ""
+        names = sorted({*known, *ALIASES})
         raise ConfigError(
-            f"unknown domain {name!r}{source};{hint} Known: {', '.join(sorted(known))}. A policy "
+            f"unknown domain {name!r}{source};{hint} Known: {', '.join(names)}. A policy "
             "file can define another, or code by Policy(domain=..., safe=..., warning=...)"
         )
     return policy

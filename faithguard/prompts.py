@@ -33,7 +33,7 @@ __all__ = [
     "verdicts_prompt",
 ]
 
-VERSION = "2"
+VERSION = "3"
 """Of every text below."""
 
 _DATA = """\
@@ -48,15 +48,21 @@ _LABELS = """\
 - "supported": the passages, one alone or several together, say it or leave no doubt that it is \
 so, with every detail: amounts, names, times, conditions, negations, degree of certainty.
 - "contradicted": a passage says what cannot be true at the same time.
-- "not_mentioned": everything else. So it is when the passages say only a part of it, speak of \
-something similar, or are silent; also when you know from elsewhere that it is true.
+- "neither": everything else: it is not mentioned. So it is when the passages say only a part of \
+it, speak of something similar, or are silent; also when you know from elsewhere that it is true.
 
 The question, if there is one, tells what is meant. It is no evidence, and nor are the statements \
 for one another.
 
-"evidence" holds, for the first two labels, the stretches that decide: each copied from a piece \
-of a passage letter by letter, in its own language, as short as it can be and still say it. A \
-statement that rests on several passages has a quote from each. For "not_mentioned" it is []."""
+"quote" holds, for the first two labels, the words that decide, copied from a piece of a passage \
+letter by letter, in its own language: as few as still say it, and none left out between them. If \
+a statement rests on several places, it has the words of each, joined by " ... ". For "neither" it \
+is ""."""
+
+_ONE_LINE = (
+    "Reply with one JSON object and no other word, in one line, without spaces outside of its texts"
+)
+"""Space costs tokens, and a token time."""
 
 _VERDICTS = f"""\
 You compare statements with passages for a program that reads your reply.
@@ -68,9 +74,9 @@ ids. Give each statement one label, by the passages alone:
 
 {_LABELS}
 
-Reply with one JSON object and no other word, one verdict for each id, in the order of the \
-statements:
-{{"verdicts": [{{"id": "...", "evidence": ["..."], "label": "supported"}}]}}"""
+{_ONE_LINE}; one verdict for each id, in the order of the statements, also where two read alike:
+{{"verdicts":[{{"id":"...","quote":"...","label":"supported"}},\
+{{"id":"...","quote":"","label":"neither"}}]}}"""
 
 _SPLITTING = """\
 "parts" are an answer, cut into numbered pieces; "question" is what was asked, if it is known. \
@@ -96,8 +102,8 @@ You split an answer into the statements it makes, for a program that reads your 
 
 {_SPLITTING}
 
-Reply with one JSON object and no other word:
-{{"claims": [{{"part": 1, "text": "", "kind": "fact"}}]}}"""
+{_ONE_LINE}:
+{{"claims":[{{"part":1,"text":"","kind":"fact"}}]}}"""
 
 _TOGETHER = f"""\
 You compare what an answer says with passages, for a program that reads your reply.
@@ -109,13 +115,12 @@ You compare what an answer says with passages, for a program that reads your rep
 "passages" are numbered, and "pieces" are stretches of a passage in their order.
 
 Then give each statement one label, by the passages alone (statements that are no fact get \
-"not_mentioned"):
+"neither"):
 
 {_LABELS}
 
-Reply with one JSON object and no other word:
-{{"claims": [{{"part": 1, "text": "", "kind": "fact", "evidence": ["..."], "label": \
-"supported"}}]}}"""
+{_ONE_LINE}:
+{{"claims":[{{"part":1,"text":"","kind":"fact","quote":"...","label":"supported"}}]}}"""
 
 _REWRITE = f"""\
 You mend parts of an answer that say what the passages do not, for a program that reads your reply.
@@ -133,8 +138,8 @@ citations, the words that join it to the sentences before and after it.
 - It stays one line of the same kind: a sentence stays a sentence, a row keeps its cells.
 - If nothing that the passages say is left of it, its text is "".
 
-Reply with one JSON object and no other word, one entry for each id, in the order of the parts:
-{{"parts": [{{"id": "...", "text": "..."}}]}}"""
+{_ONE_LINE}; one entry for each id, in the order of the parts:
+{{"parts":[{{"id":"...","text":"..."}}]}}"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,19 +153,20 @@ class Rubric:
 
 _RUBRICS = (
     Rubric(
-        "medical@1",
+        "medical@2",
         """\
 Doses, strengths, routes, intervals, durations, age limits and laboratory values are those of the \
 passage in number and unit, or they contradict it. A statement about a treatment that leaves out \
-the patients, the condition or the contraindication to which the passage ties it is not_mentioned. \
-"May" or "is associated with" does not support "does" or "causes".""",
+the patients, the condition or the contraindication to which the passage ties it is neither \
+supported nor contradicted. "May" or "is associated with" does not support "does" or "causes".""",
     ),
     Rubric(
-        "legal@1",
+        "legal@2",
         """\
 "May", "should" and "must" are three things, and none supports another. A rule that is stated \
-without the exception, the condition or the deadline that the passage ties it to is not_mentioned. \
-Another party, article, court, jurisdiction or date than the passage's contradicts it.""",
+without the exception, the condition or the deadline that the passage ties it to is neither \
+supported nor contradicted. Another party, article, court, jurisdiction or date than the passage's \
+contradicts it.""",
     ),
     Rubric(
         "financial@1",
@@ -246,21 +252,21 @@ def _list(name: str, item: dict[str, Any]) -> dict[str, Any]:
 
 
 _TEXT = {"type": "string"}
-_EVIDENCE = {"type": "array", "items": _TEXT}
-_LABEL = {"type": "string", "enum": ["supported", "contradicted", "not_mentioned"]}
+_LABEL = {"type": "string", "enum": ["supported", "contradicted", "neither"]}
 _KIND = {
     "type": "string",
     "enum": "fact abstention question courtesy opinion hedge action meta".split(),
 }
 _STATEMENT = {"part": {"type": "integer"}, "text": _TEXT, "kind": _KIND}
 
-VERDICTS_SCHEMA = _list("verdicts", _object(id=_TEXT, evidence=_EVIDENCE, label=_LABEL))
-"""Of a judge's reply: the evidence before the label, since a model decides as it writes."""
+VERDICTS_SCHEMA = _list("verdicts", _object(id=_TEXT, quote=_TEXT, label=_LABEL))
+"""Of a judge's reply: the quote before the label, since a model decides as it writes. No part of it
+is a choice of two forms, which some engines do not know."""
 
 CLAIMS_SCHEMA = _list("claims", _object(**_STATEMENT))
 """Of an extractor's reply."""
 
-TOGETHER_SCHEMA = _list("claims", _object(**_STATEMENT, evidence=_EVIDENCE, label=_LABEL))
+TOGETHER_SCHEMA = _list("claims", _object(**_STATEMENT, quote=_TEXT, label=_LABEL))
 """Of the reply of a judge that splits the answer as well."""
 
 REWRITE_SCHEMA = _list("parts", _object(id=_TEXT, text=_TEXT))

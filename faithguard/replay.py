@@ -50,6 +50,11 @@ class Replay:
             self._texts[key] = text
         return output
 
+    def keep_part(self, key: Key, text: str) -> None:
+        """Take what a model wrote before its stream was closed; it is not given back."""
+        self._texts.pop(key, None)
+        self._texts[key] = text
+
     def kept(self, key: Key) -> Any:
         """Return what was kept of a call for which `turns` says None."""
         return self._kept[key]

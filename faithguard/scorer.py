@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import cast
 
 from faithguard._cache import Key, Ticket, VerdictCache
-from faithguard._plan import Both, Extract, Plan, Verify, matched
+from faithguard._plan import Both, Extract, Plan, Progress, Verify, matched, tallied
 from faithguard._together import Judged, Together
 from faithguard.chat import metered
 from faithguard.claims import Extractor, LocalClaims, ModelClaims, Splits
@@ -28,7 +28,7 @@ from faithguard.verifiers._lexical import Lexical
 from faithguard.verifiers.judge import Judge, OpenAIJudge
 from faithguard.verifiers.rules import RULES
 
-__all__ = ["Scorer", "chosen_scorer", "default_scorer", "named_scorer"]
+__all__ = ["Progress", "Scorer", "chosen_scorer", "default_scorer", "named_scorer", "tallied"]
 
 _PATIENCE = 30.0
 """Seconds to wait for another's finding; its event loop may have been stopped for good."""
@@ -97,15 +97,26 @@ class Scorer:
                 judge.chat, timeout=judge.timeout, samples=judge.splits, clock=judge.clock
             )
 
-    def _plan(self, exchange: Exchange) -> Plan:
+    def _plan(self, exchange: Exchange, after: Progress | None) -> Plan:
         return Plan(
-            exchange, self.extractor, self.verifiers, band=self._band, together=self._together
+            exchange,
+            self.extractor,
+            self.verifiers,
+            band=self._band,
+            together=self._together,
+            after=after,
         )
 
-    def score(self, exchange: Exchange) -> Report:
-        """Score, blocking; safe inside a running event loop because it starts none."""
+    def score(self, exchange: Exchange, *, after: Progress | None = None) -> Report:
+        """Score, blocking; safe inside a running event loop because it starts none.
+
+        Args:
+            exchange: What to check.
+            after: What is known of the beginning of an answer that is still being written. Its
+                claims stand, and are in the report; only those beyond it are checked.
+        """
         started = self._clock()
-        plan = self._plan(exchange)
+        plan = self._plan(exchange, after)
         with metered() as spent:
             while (call := plan.todo()) is not None:
                 if isinstance(call, Extract):
@@ -116,10 +127,10 @@ class Scorer:
                     plan.verified(*self._verified(call))
         return plan.report(self._clock() - started, spent)
 
-    async def ascore(self, exchange: Exchange) -> Report:
+    async def ascore(self, exchange: Exchange, *, after: Progress | None = None) -> Report:
         """Score, awaiting."""
         started = self._clock()
-        plan = self._plan(exchange)
+        plan = self._plan(exchange, after)
         with metered() as spent:
             while (call := plan.todo()) is not None:
                 if isinstance(call, Extract):

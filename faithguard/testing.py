@@ -15,9 +15,8 @@ import json
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Literal, Self, cast
+from http.server import BaseHTTPRequestHandler
+from typing import Any, Literal, cast
 
 from faithguard._judges import (
     MISBEHAVIOURS,
@@ -30,6 +29,7 @@ from faithguard._judges import (
     obeys,
     spoken,
 )
+from faithguard._loopback import LoopbackServer
 from faithguard._protocols import Spoken, events, messages_in, whole
 from faithguard.policy import decide
 from faithguard.scorer import Scorer
@@ -232,15 +232,7 @@ Fault = Literal["error", "busy", "html", "cut", "garbage", "empty", "slow"]
 a stream that ends in the middle; JSON that is none; an answer without text; a late answer."""
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 128  # many clients may come at once
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing of a client that has left, as it may."""
-
-
-class ChatServer:
+class ChatServer(LoopbackServer):
     """An OpenAI-compatible server on loopback of chat completions and responses, streaming or not.
 
         with ChatServer(lambda messages: "It opens at 9:00.") as server:
@@ -253,56 +245,28 @@ class ChatServer:
         pause: Seconds between the pieces of a stream, and before a late answer.
     """
 
+    root = "/v1"
+
     def __init__(
         self,
         reply: Callable[[list[dict[str, Any]]], Spoken | tuple[Fault, str]],
         *,
         pause: float = 0,
     ) -> None:
+        super().__init__()
         self.requests: list[dict[str, Any]] = []
         """The bodies of all requests."""
-        outer = self
+        self._reply = reply
+        self._pause = pause
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self) -> None:
-                size = int(self.headers.get("content-length") or 0)
-                body = json.loads(self.rfile.read(size))
-                outer.requests.append(body)
-                said = reply(messages_in(body))
-                fault, text = cast(
-                    "tuple[Fault | None, Spoken]",
-                    said if isinstance(said, tuple) else (None, said),
-                )
-                outer._respond(self, body, fault, text, pause)
-
-            def log_message(self, format: str, *args: object) -> None:
-                """Keep the terminal clean."""
-
-        self._server = _Server(("127.0.0.1", 0), Handler)
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+    def _answer(self, handler: BaseHTTPRequestHandler, body: bytes) -> None:
+        asked = json.loads(body)
+        self.requests.append(asked)
+        said = self._reply(messages_in(asked))
+        fault, text = cast(
+            "tuple[Fault | None, Spoken]", said if isinstance(said, tuple) else (None, said)
         )
-
-    @property
-    def url(self) -> str:
-        """What a client takes as `base_url`."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        self._respond(handler, asked, fault, text)
 
     def _respond(
         self,
@@ -310,7 +274,6 @@ class ChatServer:
         body: dict[str, Any],
         fault: Fault | None,
         text: Spoken,
-        pause: float,
     ) -> None:
         if fault == "error":
             _send(handler, 500, {"error": {"message": "the model is not well"}})
@@ -322,10 +285,10 @@ class ChatServer:
             _send(handler, 200, '{"choices": [{"mess', kind="application/json")
         else:
             if fault == "slow":
-                time.sleep(pause)
+                time.sleep(self._pause)
             said = "" if fault == "empty" else text
             if body.get("stream"):
-                _stream(handler, body, said, cut=fault == "cut", pause=pause)
+                _stream(handler, body, said, cut=fault == "cut", pause=self._pause)
             else:
                 _send(handler, 200, whole(body, said))
 

@@ -511,7 +511,7 @@ def from_json(kind: type[_T], text: str) -> _T:
 
     hashable: Any = kind
     try:
-        value: _T = _adapter(hashable).validate_json(text)
+        value: _T = _adapter(hashable).validate_json(text, strict=True)  # "no" is no False
     except ValidationError as error:
         problems = error.errors(include_url=False, include_context=False, include_input=False)
         count = f"{len(problems)} problem{'' if len(problems) == 1 else 's'}"

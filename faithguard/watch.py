@@ -15,13 +15,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ParamSpec, TypeAlias, cast
 
-from faithguard._background import Background
+from faithguard._background import Background, losses
 from faithguard.capture import new_id
 from faithguard.errors import ConfigError, describe
 from faithguard.policy import Policy, decide, resolve
 from faithguard.sampling import checked_share, takes
 from faithguard.scorer import Scorer, chosen_scorer
 from faithguard.sinks import AnySink, Follower, LogSink, Placed, Sink, SqliteSink
+from faithguard.store._link import VARIABLE
 from faithguard.types import Attempt, Decision, Exchange, Record, Report
 from faithguard.verifiers.judge import Judge
 
@@ -40,8 +41,10 @@ class Outbox:
     """Sinks behind a bounded queue.
 
     Args:
-        sinks: Objects with a `write` method, or functions of a record; by default one log line
-            for each record, and the store that FAITHGUARD_STORE names, if it does.
+        sinks: Objects with a `write` method, or functions of a record; one log line for each
+            record by default. The store that FAITHGUARD_STORE names, if it does, is added to
+            them, unless one of them is a `SqliteSink` of that file; an empty list keeps nothing,
+            not even there.
         capacity: Records that may wait.
 
     Raises:
@@ -55,7 +58,7 @@ class Outbox:
         on_report: Callable[[Report], object] | None = None,
         capacity: int = 1_000,
     ) -> None:
-        self._sinks = _usual() if sinks is None else _checked(sinks)
+        self._sinks = _with_store((LogSink(),) if sinks is None else _checked(sinks))
         self._failing: Counter[int] = Counter()  # records that a sink lost since it last worked
         self.lost = 0
         if on_report is not None and not callable(on_report):
@@ -78,7 +81,9 @@ class Outbox:
             self.submit(lambda: record, run)
         if self._on_report is not None:
             try:
-                self._on_report(record.report)
+                # what was delivered of a blocked stream does not say why it was
+                told = record if record.decision.passed else record.attempts[-1]
+                self._on_report(told.report)
             except Exception as error:
                 log.warning("faithguard: %s in on_report", describe(error))
 
@@ -113,6 +118,7 @@ class Outbox:
     def _count(self, number: int, sink: AnySink, error: Exception) -> None:
         """Say once that a sink loses records: a full disk is no reason to fill a log as well."""
         self.lost += 1
+        losses.add(_lost_in(sink))
         self._failing[number] += 1
         if self._failing[number] == 1:
             log.warning(
@@ -123,13 +129,22 @@ class Outbox:
 
     def _works(self, number: int, sink: AnySink) -> None:
         if lost := self._failing.pop(number, 0):
+            losses.add(_lost_in(sink), -lost)
             log.warning("faithguard: sink %s works again, %d records lost", _name(sink), lost)
 
 
-def _usual() -> tuple[AnySink, ...]:
-    """Return the sinks of whoever names none."""
-    named = os.environ.get("FAITHGUARD_STORE", "").strip()
-    return (LogSink(), SqliteSink()) if named else (LogSink(),)
+def _lost_in(sink: AnySink) -> str:
+    return f"records lost in sink {_name(sink)}"
+
+
+def _with_store(sinks: tuple[AnySink, ...]) -> tuple[AnySink, ...]:
+    """Add the store of whoever started the process to the sinks of whoever wrote it."""
+    if not sinks or not os.environ.get(VARIABLE, "").strip():
+        return sinks
+    store = SqliteSink()
+    owners = (getattr(sink, "__self__", sink) for sink in sinks)  # `sink.write` is a sink, too
+    files = {os.path.realpath(one.path) for one in owners if isinstance(one, SqliteSink)}
+    return sinks if os.path.realpath(store.path) in files else (*sinks, store)
 
 
 def _here(sink: Placed, run: str | None) -> _Write:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from faithguard.testing import example_record
 from faithguard.types import Attempt, Claim, Exchange, Passage, Record, from_json, to_json
 from faithguard.verifiers import Context, Finding
 from faithguard.verifiers._lexical import Lexical
+from tests.growth import LINEAR, growth
 
 FACT = "The kiln of the pottery is fired for 14 hours on Thursdays."
 FEE = "A workshop for beginners costs 48 euros."
@@ -130,51 +130,72 @@ def both(unit: str) -> Callable[[int], Arguments]:
 
 
 SLOW: Mapping[str, tuple[Callable[[int], Arguments], int]] = {
-    "context of spaces": (lines(" "), 50_000),
-    "context of tabs": (lines("\t"), 50_000),
-    "context of dashes": (lines("-"), 50_000),
-    "context of dashes and pipes": (lines("|-"), 50_000),
-    "context of spaced dashes": (lines("- "), 50_000),
+    "context of spaces": (lines(" "), 20_000),
+    "context of tabs": (lines("\t"), 20_000),
+    "context of dashes": (lines("-"), 20_000),
+    "context of dashes and pipes": (lines("|-"), 20_000),
+    "context of spaced dashes": (lines("- "), 20_000),
     "context of inner spaces": (
         lambda size: (FACT, [f"kiln{' ' * size}|{' ' * size}{FACT}"], None),
-        25_000,
+        10_000,
     ),
-    "context of CJK stops": (lines("窑。"), 50_000),
-    "answer of spaces": (lambda size: (FACT + " " * size + FEE, [CONTEXT], None), 50_000),
-    "answer of tabs": (lambda size: (FACT + "\t" * size + FEE, [CONTEXT], None), 50_000),
-    "answer of dashes": (lambda size: (f"{FACT} {'-' * size} {FEE}", [CONTEXT], None), 50_000),
-    "answer of CJK stops": (answered("窑。"), 20_000),
+    "context of CJK stops": (lines("窑。"), 20_000),
+    "answer of spaces": (lambda size: (FACT + " " * size + FEE, [CONTEXT], None), 20_000),
+    "answer of tabs": (lambda size: (FACT + "\t" * size + FEE, [CONTEXT], None), 20_000),
+    "answer of dashes": (lambda size: (f"{FACT} {'-' * size} {FEE}", [CONTEXT], None), 20_000),
+    "answer of CJK stops": (answered("窑。"), 10_000),
     "both of CJK stops": (both("窑。"), 2_000),
-    "answer is a table": (lambda size: (table(size), [CONTEXT], None), 1_000),
-    "context is a table": (lambda size: (CONTEXT, [table(size), CONTEXT], None), 1_000),
-    "both are a table": (lambda size: (table(size), [table(size)], None), 1_000),
-    "question of quantities": (asked("5 kg "), 16_000),
-    "question of ranges": (asked("5-7 "), 16_000),
-    "question of minuses": (asked("-5"), 16_000),
-    "question of digits": (asked("9 "), 16_000),
-    "question of fractions": (asked("1/2 "), 16_000),
-    "answer of powers": (answered("10^9 "), 16_000),
+    "answer is a table": (lambda size: (table(size), [CONTEXT], None), 800),
+    "context is a table": (lambda size: (CONTEXT, [table(size), CONTEXT], None), 800),
+    "both are a table": (lambda size: (table(size), [table(size)], None), 800),
+    "question of quantities": (asked("5 kg "), 8_000),
+    "question of ranges": (asked("5-7 "), 8_000),
+    "question of minuses": (asked("-5"), 8_000),
+    "question of digits": (asked("9 "), 8_000),
+    "question of fractions": (asked("1/2 "), 8_000),
+    "answer of powers": (answered("10^9 "), 8_000),
 }
 
 
-def seconds(arguments: Arguments) -> float:
-    """Return how long a check takes that nothing is known of."""
-    answer, context, question = arguments
-    started = time.perf_counter()
-    check(answer, context, question=question, scorer=Scorer(cache=False))
-    return time.perf_counter() - started
+def checked(build: Callable[[int], Arguments]) -> Callable[[int], object]:
+    """Check an input of a size of which nothing is known."""
+
+    def work(size: int) -> Report:
+        answer, context, question = build(size)
+        return check(answer, context, question=question, scorer=Scorer(cache=False))
+
+    return work
 
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("name", SLOW)
 def test_time_grows_as_the_text_does(name: str) -> None:
-    """Twice the text takes less than four times as long, and all of it a bearable time."""
+    """Four times the text takes nowhere near sixteen times as long."""
     build, size = SLOW[name]
-    for last in (False, True):  # another program may have had the processor
-        half, whole = seconds(build(size // 2)), seconds(build(size))
-        if whole < 4 * half or whole < 0.1 or last:
-            break
-    assert whole < 4 * half or whole < 0.1, f"{half:.2f} s, then {whole:.2f} s"
+    assert growth(checked(build), size) < LINEAR
+
+
+ODD = [
+    "\u200d", "\u200c", "\u200b", "\u00ad", "\u2060", "\u0301", "\u20dd", "\ufe0f", "\u200f",
+    "\u202e", "\U000e0041", "\0", "\x1b", "\u2028", "\r", "\n", "`", "|", "| ", "[", "](", "(",
+    ")", '"', "'", "“", ".", ". ", "…", ",", ";", ":", "!", "?", "9", "1.", "1. ", "-", "- ", "—",
+    "_", "*", "#", "<", "<a ", "</", "<!--", ">", "> ", "&", "@", "/", "\\", "~", "$", "a ", "a. ",
+    "A ", "a\n\n", "😀", "👨\u200d", "🇩🇪", "中", "。", "、", "あ", "한", "ا", "अ्", "½", "§",
+    "- a\n", "| a | 1 |\n", '{"a": ', "[^1]", "not ", "one ", "Ann ", "1 May ",
+]  # fmt: skip
+"""Characters, and short runs of them, of every kind."""
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("unit", ODD, ids=ascii)
+def test_odd_characters_take_the_time_of_others(unit: str) -> None:
+    """Many of a kind in answer, context and question: four times as many, not sixteen times."""
+
+    def build(size: int) -> Arguments:
+        odd = (unit * size)[:size]
+        return f"{FACT} {odd} {FEE}", [f"{FACT[:-1]}{odd}{FEE}", CONTEXT], odd
+
+    assert growth(checked(build), 4_000) < LINEAR
 
 
 # -- odd metadata -----------------------------------------------------------------------------

@@ -187,7 +187,73 @@ def test_an_exit_is_bounded() -> None:
 
     assert time.perf_counter() - started < 10.0
     assert done.returncode == 0
-    assert "exit before all letters were done" in done.stderr
+    assert done.stderr.splitlines() == [
+        "faithguard: exit before all letters were done",
+        "faithguard: exit before all letters were done",
+        "faithguard: exit before all letters were done",
+        "faithguard: letters left undone: 3 in all",
+    ]
+
+
+def test_what_was_lost_is_counted_once_at_exit() -> None:
+    """Of all queues, also of those that are gone; a child of a fork tells of its own."""
+    done = run(
+        """
+        def full(dropped):
+            gate, begun = threading.Event(), threading.Event()
+            queue = Background(1, what="letters")
+            queue.submit(lambda: (begun.set(), gate.wait(10)))
+            begun.wait(10)
+            for _ in range(1 + dropped):
+                queue.submit(lambda: None)
+            gate.set()
+            queue.wait(10)
+        full(4)
+        child = os.fork()
+        if child == 0:
+            full(2)
+            sys.exit(0)
+        os.waitpid(child, 0)
+        full(3)
+        """
+    )
+    told = "faithguard: 1 letters are waiting, further ones are dropped and counted"
+
+    assert done.stderr.splitlines() == [
+        told,
+        told,
+        "faithguard: letters dropped: 2 in all",
+        told,
+        "faithguard: letters dropped: 7 in all",
+    ]
+
+
+def test_what_a_sink_lost_is_counted_at_exit_unless_it_was_told() -> None:
+    """One that works again has said so; what fails to the end is told then."""
+    done = run(
+        """
+        from faithguard.testing import example_record
+        from faithguard.watch import Outbox
+        failing = [True]
+        def some(record):
+            if failing[0]:
+                raise OSError
+        def never(record):
+            raise OSError
+        outbox = Outbox([some, never])
+        for n in range(6):
+            failing[0] = n < 2
+            outbox.tell(example_record())
+            outbox.queue.wait(10)
+        """
+    )
+
+    assert [line.partition(" sink ")[2] for line in done.stderr.splitlines()] == [
+        "some; what else it loses is counted",
+        "never; what else it loses is counted",
+        "some works again, 2 records lost",
+        "never: 6 in all",
+    ]
 
 
 def test_a_watched_script_prints_its_report() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import logging
 import pickle
+import re
 import sys
 import traceback
 from pathlib import Path
@@ -79,7 +80,9 @@ def test_a_block_shows_no_text(caplog: pytest.LogCaptureFixture) -> None:
         logging.getLogger("app").exception("failed: %r", error)
         shown = [str(error), repr(error), repr(error.args), traceback.format_exc(), caplog.text]
 
-    assert not any(word in text for text in shown for word in ("weir", "gates", "crimson", "Eels"))
+    # where a checkout lies is no text of ours, whatever its folders are called
+    told = re.sub(r'File "[^"]*"', "File", " ".join(shown))
+    assert not any(word in told for word in ("weir", "gates", "crimson", "Eels"))
     assert repr(block()).startswith("UnfaithfulAnswerError('answer held back: ")
 
 

@@ -7,6 +7,7 @@ import functools
 import inspect
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from faithguard import (
     saw,
 )
 from faithguard.guard import Reported
+from faithguard.store import Store
 from faithguard.testing import TableVerifier
 
 DOC = "The ferry leaves Ulvo at 8:15 and carries 40 cars."
@@ -402,6 +404,52 @@ def test_records_reach_the_sinks() -> None:
     answer()
     assert answer.wait(10.0)
     assert [len(record.attempts) for record in records] == [1]
+
+
+def asked_in(function: Callable[..., str], **options: str) -> str | None:
+    """Return what the record of a guarded function has as its question."""
+    found: str | None = guards(**options)(function).with_report("a text").record.exchange.question
+    return found
+
+
+def test_a_question_is_known_by_its_name() -> None:
+    """No other text is taken for one: a document is none, and would make a bare "Yes." its own."""
+
+    def query(query: str, context: str = DOC) -> str:
+        return GOOD
+
+    def user_input(user_input: str, context: str = DOC) -> str:
+        return GOOD
+
+    def both(query: str, question: str = "When?", context: str = DOC) -> str:
+        return GOOD
+
+    def document(document: str, context: str = DOC) -> str:
+        return GOOD
+
+    assert asked_in(query) == asked_in(user_input) == "a text"
+    assert asked_in(both) == "When?"
+    assert asked_in(document) is None
+    assert asked_in(document, question="document") == "a text"
+    assert asked_in(both, question="query") == "a text"
+
+
+def test_the_store_that_is_named_gets_what_goes_to_sinks_in_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """FAITHGUARD_STORE keeps every answer, but where there are no sinks."""
+    monkeypatch.setenv("FAITHGUARD_STORE", str(tmp_path / "records.db"))
+    records: list[Record] = []
+
+    @guarded(domain="support", sinks=[records.append])
+    def answer(context: str = DOC) -> str:
+        return GOOD
+
+    answer()
+    returning(GOOD)
+    assert answer.wait(10.0)
+    assert [one.exchange.id for one in Store().records()] == [r.exchange.id for r in records]
+    assert len(records) == 1
 
 
 BOTH = f"{GOOD} Dogs travel free of charge."

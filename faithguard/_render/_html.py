@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from faithguard._render._record import Shown, record_sheet
+from faithguard._render._record import SAID, Shown, record_sheet
 from faithguard._render._sheet import LOOKS, Sheet, sheet_of
 
 if TYPE_CHECKING:
+    from faithguard.store import Opinion
     from faithguard.types import Decision, Record, Report
 
 __all__ = ["html", "record_html"]
@@ -39,14 +41,17 @@ def html(report: Report, decision: Decision | None = None) -> str:
     return f"{_FRAME}{_body(sheet_of(report, decision))}</div>"
 
 
-def record_html(record: Record) -> str:
-    """Return a fragment that shows a record: what was asked, found, answered and done."""
-    sheet = record_sheet(record)
+def record_html(record: Record, opinions: Sequence[Opinion] = ()) -> str:
+    """Return a fragment that shows a record: what was asked, found, answered, done and said."""
+    sheet = record_sheet(record, opinions)
     parts = [_FRAME]
     if sheet.question:
         parts.append(f'<div dir="auto"><b><bdi>{escape(sheet.question)}</bdi></b></div>')
     parts.append(f'<div style="{_MUTED}"><bdi>{escape(" · ".join(sheet.about))}</bdi></div>')
     parts.append(_body(sheet.report))
+    if sheet.said:
+        parts.append(f"<div><b>{SAID}</b></div>")
+    parts += [f'<div dir="auto"><bdi>{escape(said)}</bdi></div>' for said in sheet.said]
     for number, attempt in enumerate(sheet.earlier, start=1):
         parts.append(
             _fold(f"attempt {number}: {attempt.outcome}, {attempt.counts}", _body(attempt))

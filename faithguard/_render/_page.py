@@ -14,6 +14,7 @@ from faithguard._render._summary import summary_rows
 from faithguard.stats import Tally
 
 if TYPE_CHECKING:
+    from faithguard.store import Opinion
     from faithguard.types import Record
 
 __all__ = ["page"]
@@ -44,19 +45,22 @@ summary { cursor: pointer; padding: .2em 0; }
 """
 
 
-def page(records: Iterable[Record], *, title: str, limit: int) -> Iterator[str]:
+def page(
+    records: Iterable[tuple[Record, Sequence[Opinion]]], *, title: str, limit: int
+) -> Iterator[str]:
     """Yield the parts of a page: figures over all records, a list, and each record.
 
     Args:
-        records: In the order in which they are to stand. They are read once.
+        records: In the order in which they are to stand, each with what people said of its
+            claims. They are read once.
         title: What they are.
         limit: How many are shown at most: of more, those that did not pass before those that
             did, and later ones before earlier ones. The figures are over all.
     """
     tally, kept = Tally(), _Kept(limit)
-    for record in records:
+    for record, opinions in records:
         tally.add(record.report, record.decision)
-        kept.add(record)
+        kept.add(record, opinions)
     shown = kept.records()
     yield (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -72,10 +76,10 @@ def page(records: Iterable[Record], *, title: str, limit: int) -> Iterator[str]:
     yield f'<h2 id="records">Records</h2>{_list(shown)}'
     if left_out:
         yield f"<p><b>{left_out:,} more records are counted above and not shown.</b></p>"
-    for number, record in shown:
+    for number, record, opinions in shown:
         yield (
             f'<article id="r{number}" aria-labelledby="h{number}"><h2 id="h{number}">'
-            f"{number:,} · {_word(record)}</h2>{record_html(record)}"
+            f"{number:,} · {_word(record)}</h2>{record_html(record, opinions)}"
             '<p><a href="#records">back to the list</a></p></article>\n'
         )
     yield "</main></body></html>\n"
@@ -87,25 +91,27 @@ class _Kept:
 
     limit: int
     seen: int = 0
-    _heap: list[tuple[bool, int, Record]] = field(default_factory=list["tuple[bool, int, Record]"])
+    _heap: list[tuple[bool, int, Record, Sequence[Opinion]]] = field(
+        default_factory=list["tuple[bool, int, Record, Sequence[Opinion]]"]
+    )
 
-    def add(self, record: Record) -> None:
+    def add(self, record: Record, opinions: Sequence[Opinion]) -> None:
         self.seen += 1
-        entry = (not record.decision.passed, self.seen, record)  # numbers differ
+        entry = (not record.decision.passed, self.seen, record, opinions)  # numbers differ
         if len(self._heap) < self.limit:
             heappush(self._heap, entry)
         else:
             heappushpop(self._heap, entry)
 
-    def records(self) -> list[tuple[int, Record]]:
-        return sorted(((number, record) for _, number, record in self._heap), key=lambda e: e[0])
+    def records(self) -> list[tuple[int, Record, Sequence[Opinion]]]:
+        return sorted((entry[1:] for entry in self._heap), key=lambda e: e[0])
 
 
 def _word(record: Record) -> str:
     return "✓ passed" if record.decision.passed else "✗ not passed"
 
 
-def _list(shown: Sequence[tuple[int, Record]]) -> str:
+def _list(shown: Sequence[tuple[int, Record, Sequence[Opinion]]]) -> str:
     rows = (
         (
             f'<a href="#r{number}">{number:,}</a>',
@@ -114,7 +120,7 @@ def _list(shown: Sequence[tuple[int, Record]]) -> str:
             f"<bdi>{escape(line(record.exchange.question or record.exchange.answer, _QUESTION))}"
             "</bdi>",
         )
-        for number, record in shown
+        for number, record, _ in shown
     )
     return _table(("number", "passed", "claims supported", "question or answer"), rows, raw=True)
 

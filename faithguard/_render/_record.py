@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from faithguard._render._sheet import Sheet, line, sheet_of, visible
+from faithguard._render._sheet import Sheet, became, line, sheet_of, visible
 
 if TYPE_CHECKING:
+    from faithguard.store import Opinion
     from faithguard.types import Passage, Record
 
-__all__ = ["RecordSheet", "Shown", "record_sheet"]
+__all__ = ["SAID", "RecordSheet", "Shown", "record_sheet"]
+
+SAID = "what people say of the verdicts"
 
 # Characters shown of one text.
 _QUESTION = 600
 _PASSAGE = 4_000
 _WORD = 80
+_NOTE = 300
 
 _PASSAGES = 50
 _ATTEMPTS = 10
@@ -47,12 +51,14 @@ class RecordSheet:
     """Of the last attempt, with the decision and what was changed."""
     earlier: tuple[Sheet, ...]
     """Of the attempts before it."""
+    said: tuple[str, ...]
+    """What people said of the claims."""
     passages: tuple[Shown, ...]
     left_out: str
     """How many passages are not shown, in words."""
 
 
-def record_sheet(record: Record) -> RecordSheet:
+def record_sheet(record: Record, opinions: Sequence[Opinion] = ()) -> RecordSheet:
     passages = record.exchange.passages
     hidden = len(passages) - _PASSAGES
     return RecordSheet(
@@ -64,6 +70,7 @@ def record_sheet(record: Record) -> RecordSheet:
             replace(sheet_of(attempt.report), level="", notes=())
             for attempt in record.attempts[:-1][:_ATTEMPTS]
         ),
+        said=tuple(map(_said, opinions)),
         passages=tuple(
             _shown(number, passage, record) for number, passage in enumerate(passages[:_PASSAGES])
         ),
@@ -77,7 +84,7 @@ def _about(record: Record) -> Iterator[str]:
     if exchange.started_at is not None:
         yield f"{exchange.started_at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
     yield line(decision.domain, _WORD)
-    yield decision.action
+    yield became(decision, len(record.attempts))
     if exchange.tags:
         yield "tags " + ", ".join(line(tag, _WORD) for tag in exchange.tags[:10])
     attempts = len(record.attempts)
@@ -87,6 +94,11 @@ def _about(record: Record) -> Iterator[str]:
         yield f"{line(stage, _WORD)} {seconds:.2f} s"
     if record.cost is not None:
         yield f"${record.cost:.4f}"
+
+
+def _said(opinion: Opinion) -> str:
+    verdict = f"{opinion.claim + 1}. {'right' if opinion.agree else 'wrong'}"
+    return f"{verdict}: {line(opinion.note, _NOTE)}" if opinion.note else verdict
 
 
 def _shown(number: int, passage: Passage, record: Record) -> Shown:

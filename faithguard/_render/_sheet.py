@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from faithguard.errors import ConfigError
 
 if TYPE_CHECKING:
     from faithguard.types import (
+        Action,
         Cause,
         Claim,
         Decision,
@@ -33,6 +34,8 @@ __all__ = [
     "Piece",
     "Row",
     "Sheet",
+    "became",
+    "cut",
     "escaped",
     "line",
     "sheet_of",
@@ -54,6 +57,20 @@ _EVIDENCE = 3
 _FAILURES = 5
 _CHANGES = 100
 _SPLITS = 9
+
+
+class Decided(Protocol):
+    """A decision, or a row of a store, which holds the same of it."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the answer passed."""
+        ...
+
+    @property
+    def action(self) -> Action:
+        """What was to be done with it."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +139,8 @@ def escaped(character: str) -> str:
     return character.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
-def _cut(text: str, limit: int) -> str:
+def cut(text: str, limit: int) -> str:
+    """Return at most `limit` characters of `text`, and how many there are more."""
     if len(text) <= limit + _SLACK:
         return text
     return f"{text[:limit]}… {len(text) - limit:,} more characters"
@@ -130,7 +148,7 @@ def _cut(text: str, limit: int) -> str:
 
 def line(text: str, limit: int) -> str:
     """Return `text` on one line, cut and safe to show."""
-    return " ".join(visible(_cut(text, limit)).split())
+    return " ".join(visible(cut(text, limit)).split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,6 +299,22 @@ def _level(decision: Decision) -> str:
     if decision.level is None:
         return f"{'passes' if decision.passed else 'does not pass'} for {domain}"
     return f"{decision.level} for {domain} (safe from {decision.safe:g})"
+
+
+def became(decision: Decided, attempts: int) -> str:
+    """Return in words what became of an answer.
+
+    Args:
+        decision: What a policy made of it.
+        attempts: How many answers a guard or watcher saw; without any, nobody was there to act
+            on the decision: the answer was only scored.
+    """
+    passed = "passed" if decision.passed else "not passed"
+    if not attempts:
+        return passed
+    if decision.action == "flag":  # watchers do no more, nor do guards that are told to flag
+        return f"{passed}, {'flagged' if decision.passed else 'not held back'}"
+    return {"block": "held back", "repair": "repaired"}.get(decision.action, passed)
 
 
 def _verdict(decision: Decision) -> str:

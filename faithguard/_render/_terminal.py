@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from faithguard._render._record import RecordSheet, record_sheet
-from faithguard._render._sheet import LOOKS, Sheet, escaped, line, sheet_of
+from faithguard._render._record import SAID, RecordSheet, record_sheet
+from faithguard._render._sheet import LOOKS, Sheet, escaped, sheet_of
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -21,7 +21,6 @@ __all__ = ["record_terminal", "terminal", "text"]
 
 _WIDE = 96  # columns from which a table can be read
 _WIDEST = 120
-_NOTE = 300  # characters
 
 # For a terminal that cannot show them; anything else becomes an escape such as \u4e2d.
 _PLAIN = {
@@ -52,9 +51,9 @@ def record_terminal(record: Record, opinions: Sequence[Opinion] = ()) -> Iterato
 
     Args:
         record: To be shown.
-        opinions: What a person said of its claims.
+        opinions: What people said of its claims.
     """
-    yield _RecordPage(record_sheet(record), opinions)
+    yield _RecordPage(record_sheet(record, opinions))
 
 
 def text(report: Report, *, width: int = 100) -> str:
@@ -217,9 +216,8 @@ def _cited(quote: str, place: str, fit: Callable[[str], str]) -> Text:
 class _RecordPage:
     """A record, laid out as its report is."""
 
-    def __init__(self, sheet: RecordSheet, opinions: Sequence[Opinion]) -> None:
+    def __init__(self, sheet: RecordSheet) -> None:
         self.sheet = sheet
-        self.opinions = opinions
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.text import Text
@@ -244,15 +242,8 @@ class _RecordPage:
                 "earlier attempts",
                 [f"{n}. {a.outcome}, {a.counts}" for n, a in enumerate(sheet.earlier, start=1)],
             )
-        if self.opinions:
-            yield (
-                "what a person says of the verdicts",
-                [
-                    f"{said.claim + 1}. {'right' if said.agree else 'wrong'} "
-                    f"{line(said.note, _NOTE)}".rstrip()
-                    for said in self.opinions
-                ],
-            )
+        if sheet.said:
+            yield SAID, list(sheet.said)
         if sheet.passages:
             lines = [passage.title for passage in sheet.passages]
             yield "context", [*lines, sheet.left_out] if sheet.left_out else lines

@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-__all__ = ["as_data", "find_quote", "visible"]
+__all__ = ["Quotable", "as_data", "find_quote", "forms_of", "visible"]
 
 # What chat templates, tools and our own frame are made of; in a JSON string an escape is the same
 # text to a reader, and no token of a template to a tokenizer.
@@ -55,14 +55,28 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
     of the first letter, and what stands around a quote: marks and dots. Words and numbers stand
     there whole: "50" is not quoted from "150".
     """
-    wanted, _ = _folded(quote)
-    whole, places = _folded(text)
-    wanted = wanted.strip()
-    for form in dict.fromkeys((wanted, wanted.strip(_MARGIN))):
-        for variant in dict.fromkeys((form, form[:1].swapcase() + form[1:])):
-            if (found := _standing(variant, whole)) is not None:
-                return places[found], places[found + len(variant) - 1] + 1
-    return None
+    return Quotable(text).find(forms_of(quote))
+
+
+def forms_of(quote: str) -> list[str]:
+    """Return what to look for, in `Quotable.find`."""
+    wanted = _folded(quote)[0].strip()
+    forms = dict.fromkeys((wanted, wanted.strip(_MARGIN)))
+    return [v for form in forms for v in dict.fromkeys((form, form[:1].swapcase() + form[1:]))]
+
+
+class Quotable:
+    """A text to look for quotes in: read once, however many there are."""
+
+    def __init__(self, text: str) -> None:
+        self._whole, self._places = _folded(text)
+
+    def find(self, forms: Iterable[str]) -> tuple[int, int] | None:
+        """Return where the first form that stands in the text does; see `find_quote`."""
+        for form in forms:
+            if (found := _standing(form, self._whole)) is not None:
+                return self._places[found], self._places[found + len(form) - 1] + 1
+        return None
 
 
 def _standing(wanted: str, whole: str) -> int | None:

@@ -35,6 +35,8 @@ _GENERIC = frozenset(_GENERIC_WORDS.split())
 _HERE = re.compile(r"^(?:here|below|these|the following) (?:is|are) (?=\S)", re.IGNORECASE)
 _ANNOUNCED = re.compile(r"\b(?:as follows|the following|below)\W*$", re.IGNORECASE)
 _COLON = re.compile(r"[:：][^\w:：]*$")
+# "Steps: 1." is not all of a list.
+_FIRST_PLACE = re.compile(r"[:：]\s*\(?1[.)]$")
 _PLACE_NUMBER = re.compile(
     r"^(?:(?:step|section|chapter|part|option|day|phase|question|q|item|no|nr)\.?\s*)?"
     r"\(?[\dIVX]{1,3}(?:\.\d{1,2}){0,4}[.):]?(?=\s|$)",
@@ -138,6 +140,40 @@ class _Found:
     """Whether it is a title that says something without a verb."""
     cites: tuple[tuple[str, int], ...] = ()
     """The passages that it cites, each with the words for which it does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A sentence, title, row or block of code of an answer; code is where it starts."""
+
+    start: int
+    end: int
+    leads: bool
+    """Whether it only leads to what comes next, so far as that can be seen."""
+    joined: bool
+    """Whether it says nothing without what comes next."""
+    row: bool
+
+
+def stretches(answer: str) -> list[Stretch]:
+    """Return what an answer is split into before its claims are made, in its order."""
+    answer = _SURROGATES.sub("\ufffd", answer)
+    units = list(_units(in_plain_letters(answer)))
+    found: list[Stretch] = []
+    for number, unit in enumerate(units, 1):
+        following = units[number] if number < len(units) else None
+        row = unit.block.kind == "row"
+        leads = not row and (
+            unit.block.kind == "heading"
+            or _COLON.search(unit.words) is not None
+            or _FIRST_PLACE.search(unit.words) is not None
+            or _names(unit)
+            or (following is not None and _leads(unit, following))
+            or _is_title(unit, following)
+        )
+        bare = _YES_NO.fullmatch(unit.words.rstrip(".!。！ ,")) is not None
+        found.append(Stretch(unit.start, unit.end, leads, leads or bare, row))
+    return found
 
 
 class LocalClaims:

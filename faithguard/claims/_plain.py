@@ -27,7 +27,7 @@ _TAGS = (
 # What a reader does not see inside a word.
 _INVISIBLE = "\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
 _LETTER = r"[\da-zA-ZÀ-ɏͰ-ӿ]"
-_JOINED = rf"(?<={_LETTER})[\u200c\u200d]+|[\u200c\u200d]+(?={_LETTER})"
+_JOINED = rf"(?<={_LETTER})[\u200c\u200d]+|(?<![\u200c\u200d])[\u200c\u200d]+(?={_LETTER})"
 # Titles and descriptions that hold a figure say something.
 _TITLE = re.compile(r"\s[\"']((?=[^\"']*\d)[^\"']{3,500})[\"']\s*\)$")
 _SAID = re.compile(r"(?:alt|title)\s*=\s*[\"]([^\"]*\d[^\"]*)[\"]", re.IGNORECASE)

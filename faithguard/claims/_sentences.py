@@ -27,7 +27,9 @@ MARKER = re.compile(
 )
 _PLACE = re.compile(r"(?<!\S)\(?(\d{1,2})[.)]\s+(?=\w|\*\*)")
 _CLOSERS = re.compile(r"(?:[*_)\]\"'”’»」』）】`~]|</\w{1,10}>)+")
-_WIDE_STOP = re.compile(r"[。！？]+[」』）】”\"]*(?!と|って|[\s\[」』）】”\"。！？])")
+_WIDE_STOP = re.compile(
+    r"(?<![。！？])[。！？]++[」』）】”\"]*+(?!と|って|[\s\[」』）】”\"。！？])"
+)
 _WIDE_QUOTE = re.compile("「[^「」]{0,300}」|『[^『』]{0,300}』")
 _ONLY_CITED = re.compile(rf"(?:\s|{CITATION.pattern})+", re.IGNORECASE)
 _LAST = re.compile(r"(\S+?)\s*$")
@@ -50,7 +52,7 @@ _STARTERS = (
     "The|It|Its|This|That|These|Those|They|We|You|He|She|If|In|On|At|For|However|There|Please|"
     "But|And|Each|All|Every|When|With|A|An|As|To|Our|Your|Also|Additionally|No|Yes"
 )
-_TIGHT = re.compile(rf"(?<=[^\W_][^\W_])[.!?](?=(?:{_STARTERS})\s)|(?<=\d)\.(?=(?:{_STARTERS})\s)")
+TIGHT = re.compile(rf"(?<=[^\W_][^\W_])[.!?](?=(?:{_STARTERS})\s)|(?<=\d)\.(?=(?:{_STARTERS})\s)")
 _CONJUNCTION = re.compile(r"\s*(?:and|or|und|oder|sowie|y|et|ou|ed|en|ve)\s")
 _STOPS = ".!?…。！？؟।:;"
 _RUN = re.compile(r"([^\w\s])\1{7,}")
@@ -152,7 +154,7 @@ def _split(text: str) -> Iterator[Span]:
 
 def _narrow_split(text: str) -> Iterator[Span]:
     starts = _boundaries(text)
-    starts |= {match.end() for match in _TIGHT.finditer(text) if not _in_address(text, match)}
+    starts |= {match.end() for match in TIGHT.finditer(text) if not _in_address(text, match)}
     begin = seen = 0
     spoken = False
     cuts = sorted({cut for cut in starts if 0 < cut < len(text)} | {len(text)})

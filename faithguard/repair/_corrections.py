@@ -344,7 +344,7 @@ def _parts(unit: Unit, answer: str, span: Span) -> Iterator[_Part]:
         yield _Part(start, text, beside)
 
 
-def _values_of(part: _Part) -> list[Value]:
+def _values_of(part: _Part) -> tuple[Value, ...]:
     """Return the values of a part; the number of a citation is none."""
     return find_values(CITATION.sub(lambda match: " " * len(match[0]), part.text))
 

@@ -41,6 +41,7 @@ class SqliteSink:
         max_bytes: If all records take more, the oldest go; None lets them grow.
 
     Attributes:
+        path: The file.
         stored: Records written.
         lost: Records that could not be.
 
@@ -65,6 +66,7 @@ class SqliteSink:
         self._keep = Keep(redact=redact, texts=texts, tags=checked_tags(tags))
         self._max_age, self._max_bytes = max_age, max_bytes
         self._store = Store(path, read_only=False)
+        self.path = self._store.path
         self._counting = threading.Lock()
         self.stored = 0
         self.lost = 0

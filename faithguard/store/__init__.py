@@ -53,7 +53,8 @@ class Store:
     Args:
         path: The file; None takes what FAITHGUARD_STORE names, else the user's own
             (`store_path`), whose folder is made where it is to be written.
-        read_only: Whether it must be there and stays as it is; else it is made when it is first
+        read_only: Whether it must be there and stays as it is, for which no right to write is
+            needed; else it is made when it is first
             used, for its owner only.
 
     Raises:
@@ -187,14 +188,15 @@ class Store:
             number = batch[-1].number
             yield from batch
 
-    def holds(self, record: Record) -> bool:
-        """Say whether the very same record is there."""
+    def find(self, record: Record) -> int | None:
+        """Return the number of the very same record, of several the last; None without one."""
         with self._link.reading() as db:
             found = db.execute(
-                "SELECT body FROM records JOIN bodies USING (number) WHERE id = ?",
+                "SELECT number, body FROM records JOIN bodies USING (number) WHERE id = ? "
+                "ORDER BY number DESC",
                 (record.exchange.id,),
             ).fetchall()
-        return any(unpacked(body) == record for (body,) in found)
+        return next((number for number, body in found if unpacked(body) == record), None)
 
     def series(
         self, filter: Filter | None = None, by: Literal["day", "hour"] = "day"
@@ -244,6 +246,15 @@ class Store:
             return _opinions(db, _number(db, id))
 
     # Writing ----------------------------------------------------------------------------------
+
+    def prepare(self) -> None:
+        """Make the file if it is not there, and find out whether it can be written.
+
+        Raises:
+            FaithguardError: If it cannot.
+        """
+        with self._writing():
+            pass
 
     def add(self, record: Record, *, now: datetime | None = None) -> int:
         """Write a record and return its number; it is there, whole, when this returns.

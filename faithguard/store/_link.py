@@ -5,6 +5,7 @@ In: the path. Out: a connection, to one thread at a time; and errors in our own 
 
 from __future__ import annotations
 
+import logging
 import os
 import sqlite3
 import sys
@@ -26,6 +27,8 @@ except ImportError:  # Windows
 
 __all__ = ["VARIABLE", "Link", "StrPath", "store_path"]
 
+log = logging.getLogger("faithguard")
+
 StrPath: TypeAlias = str | os.PathLike[str]
 
 _PATIENCE = 30.0
@@ -33,6 +36,15 @@ _PATIENCE = 30.0
 
 VARIABLE = "FAITHGUARD_STORE"
 _FILE = "records.db"
+
+_UNLOCKED = "immutable=1"
+"""How SQLite opens a file without a lock, and beside which it makes no other."""
+
+_OTHERS = 0o077
+"""What the mode of a file lets other people than its owner do."""
+
+_open_to_others: set[Path] = set()
+"""Files of which that has been told."""
 
 
 def store_path(path: StrPath | None = None, *, environ: Mapping[str, str] | None = None) -> Path:
@@ -78,7 +90,8 @@ class Link:
         self.read_only = read_only
         self._lock = threading.RLock()
         self._db: sqlite3.Connection | None = None
-        self._file: tuple[int, int] | None = None
+        self._file: tuple[int, ...] | None = None
+        self._parameters = "mode=rw"
         self._inherited: list[sqlite3.Connection] = []
         if path.is_dir():
             raise ConfigError(f"the store {str(path)!r} is a folder: name a file in it")
@@ -131,19 +144,35 @@ class Link:
 
     def _connected(self) -> sqlite3.Connection:
         """Return the connection; another file in its place is opened anew."""
-        if self._db is not None and _identity(self.path) != self._file:
+        if self._db is not None and self._identity() != self._file:
             self._db.close()
             self._db = None
         if self._db is None:
-            if not self.read_only:
-                _make(self.path)
-            self._file = _identity(self.path)
-            self._db = self._opened()
+            with self._told("read" if self.read_only else "written"):
+                if self.read_only:
+                    self._parameters = _way_to_read(self.path)
+                else:
+                    _make(self.path)
+                self._file = self._identity()
+                self._db = self._opened()
         return self._db
 
-    def _opened(self) -> sqlite3.Connection:
-        db = _connect(self.path, "ro" if self.read_only else "rw")
+    def _identity(self) -> tuple[int, ...] | None:
+        """Return what tells the file from another, and where no lock is had also from itself."""
         try:
+            found = os.stat(self.path)
+        except OSError:
+            return None
+        same = found.st_dev, found.st_ino
+        if self._parameters != _UNLOCKED:
+            return same
+        return *same, found.st_size, found.st_mtime_ns, _size(_beside(self.path, "-wal"))
+
+    def _opened(self) -> sqlite3.Connection:
+        db = _connect(self.path, self._parameters)
+        try:
+            if self.read_only:
+                db.execute("PRAGMA query_only = ON")
             with _transaction(db):
                 version, latest = versions(db)
             if self.read_only and version < latest:
@@ -185,14 +214,83 @@ def _make_folder(folder: Path) -> None:
 
 
 def _make(path: Path) -> None:
-    """Make an empty file that only its owner may read; SQLite's own files follow its mode."""
+    """Make an empty file that only its owner may read; SQLite's own files follow its mode.
+
+    Raises:
+        FaithguardError: If this user may not write it.
+    """
     if path.exists():
+        if not _may_write(path):  # SQLite would leave files behind that its owner cannot write to
+            raise FaithguardError(
+                f"the store {str(path)!r} cannot be written: the file or its folder is read-only "
+                "for this user; name another file"
+            )
+        _keep_private(path)
         return
     with _alone(path.parent):
         if not path.exists():
             for end in ("-wal", "-shm"):  # of a file that was deleted: SQLite would believe them
                 Path(f"{path}{end}").unlink(missing_ok=True)
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+
+
+def _keep_private(path: Path) -> None:
+    """Close an empty file to other people; of one with records say once that they may read it."""
+    if os.name != "posix":
+        return
+    found = path.stat()
+    if not found.st_mode & _OTHERS or path in _open_to_others:
+        return
+    if not found.st_size:
+        with suppress(OSError):  # it is another user's
+            path.chmod(found.st_mode & 0o700)
+            return
+    _open_to_others.add(path)
+    log.warning(
+        "faithguard: other users may open the store %r (mode %04o): chmod 600 makes it yours alone",
+        str(path),
+        found.st_mode & 0o777,
+    )
+
+
+def _may_write(path: Path) -> bool:
+    """Say whether this user may write the file, and those that SQLite keeps beside it."""
+    if not os.access(path, os.W_OK):
+        return False
+    wal, shm = _beside(path, "-wal"), _beside(path, "-shm")
+    return all(os.access(one, os.W_OK) for one in (wal, shm)) or os.access(wal.parent, os.W_OK)
+
+
+def _beside(path: Path, end: str) -> Path:
+    """Return a file of SQLite's own."""
+    return Path(f"{path.resolve()}{end}")
+
+
+def _way_to_read(path: Path) -> str:
+    """Return the parameters with which SQLite reads a file and leaves nothing behind.
+
+    Raises:
+        FaithguardError: If some of the records are where they cannot be read.
+    """
+    if _may_write(path):
+        return "mode=rw"  # which clears its own files away, as "ro" does not
+    wal, shm = _beside(path, "-wal"), _beside(path, "-shm")
+    if not _size(wal):
+        return _UNLOCKED
+    if os.access(wal, os.R_OK) and os.access(shm, os.R_OK):
+        return "mode=ro&readonly_shm=1"
+    raise FaithguardError(
+        f"the store {str(path)!r} cannot be read: its last records are in {wal.name!r} beside it, "
+        f"which nobody can read without {shm.name!r} where the store or its folder is read-only; "
+        "copy both files to a folder of yours and name the copy"
+    )
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 @contextmanager
@@ -209,17 +307,9 @@ def _alone(folder: Path) -> Generator[None]:
         os.close(opened)
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
-
-
-def _connect(path: Path, mode: str) -> sqlite3.Connection:
+def _connect(path: Path, parameters: str) -> sqlite3.Connection:
     return sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode={mode}",
+        f"{path.absolute().as_uri()}?{parameters}",
         uri=True,
         timeout=_PATIENCE,
         isolation_level=None,

@@ -37,6 +37,7 @@ class Server:
     Raises:
         ConfigError: If there is no such store, the port is taken, or the token holds what no
             address can.
+        FaithguardError: If the store cannot be read or, with `label`, written.
         MissingExtraError: If the extra `ui` is not installed.
     """
 
@@ -61,6 +62,10 @@ class Server:
         if label:
             self.store.close()
             self.store = Store(path, read_only=False)
+            try:
+                self.store.prepare()
+            except FaithguardError as error:
+                raise FaithguardError(f"{error}, or leave labelling (--label) out") from error
         self._socket = _listening(port)
         self._server: Uvicorn = uvicorn.Server(
             uvicorn.Config(

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias
 
-from faithguard._render._sheet import CAUSES, LOOKS, OUTCOMES, visible
+from faithguard._render._sheet import CAUSES, LOOKS, OUTCOMES, became, cut, visible
 from faithguard.stats import paired_change, wilson
 from faithguard.store import Bucket, Figures, Opinion, Pair, Row, Scores
 from faithguard.types import (
@@ -48,6 +48,8 @@ _WORST = tuple(LOOKS)
 _TOKENS = re.compile(r"\w+|\s+|[^\w\s]")
 _LONGEST_DIFF = 60_000
 """Characters of two texts; what is longer is shown as two texts."""
+_NAME, _REASON, _QUOTE = 160, 600, 600
+"""Characters of what is no text of its own, so that no word of it makes a page of its own."""
 _STEPS = 200
 """Thresholds at which the share of passing answers is told, but for the first."""
 
@@ -74,7 +76,7 @@ def row_view(row: Row) -> View:
         "outcome": row.outcome,
         "level": row.level,
         "passed": row.passed,
-        "action": row.action,
+        "became": became(row, row.attempts),
         "score": row.score,
         "bounds": row.bounds,
         "supported": row.supported,
@@ -88,6 +90,10 @@ def row_view(row: Row) -> View:
         "repairs": row.repairs,
         "opinions": row.opinions,
     }
+
+
+def _name(text: str) -> str:
+    return visible(cut(text, _NAME))
 
 
 def _line(text: str) -> str:
@@ -114,11 +120,12 @@ def record_view(number: int, record: Record, opinions: Iterable[Opinion]) -> Vie
     started = exchange.started_at
     return {
         "number": number,
-        "id": visible(exchange.id),
+        "id": _name(exchange.id),
         "time": started.isoformat() if started else None,
         "question": visible(exchange.question or ""),
-        "tags": [visible(tag) for tag in exchange.tags],
+        "tags": [_name(tag) for tag in exchange.tags],
         "decision": _decision(record.decision),
+        "became": became(record.decision, len(record.attempts)),
         "attempts": [_attempt(attempt) for attempt in attempts],
         "changes": [difference(before, after) for before, after in pairwise(answers)],
         "repairs": [
@@ -134,7 +141,7 @@ def record_view(number: int, record: Record, opinions: Iterable[Opinion]) -> Vie
         "usage": _usage([attempt.report.usage for attempt in attempts]),
         "versions": _named(record.versions or record.report.versions),
         "context_source": exchange.context_source,
-        "finish_reason": visible(exchange.finish_reason or ""),
+        "finish_reason": _name(exchange.finish_reason or ""),
         "opinions": opinions_view(opinions),
     }
 
@@ -150,10 +157,9 @@ def opinions_view(opinions: Iterable[Opinion]) -> View:
 def _decision(decision: Decision) -> View:
     return {
         "passed": decision.passed,
-        "action": decision.action,
-        "reason": visible(decision.reason),
+        "reason": visible(cut(decision.reason, _REASON)),
         "level": decision.level,
-        "domain": visible(decision.domain),
+        "domain": _name(decision.domain),
         "safe": decision.safe,
         "warning": decision.warning,
     }
@@ -197,7 +203,7 @@ def _claim(claim: Claim, exchange: Exchange) -> View:
         "p_supported": claim.p_supported,
         "reason": visible(claim.reason),
         "cause": claim.cause,
-        "verifier": visible(claim.verifier or ""),
+        "verifier": _name(claim.verifier or ""),
         "evidence": [_evidence(piece, exchange) for piece in claim.evidence],
     }
 
@@ -205,7 +211,7 @@ def _claim(claim: Claim, exchange: Exchange) -> View:
 def _evidence(evidence: Evidence, exchange: Exchange) -> View:
     return {
         "passage": evidence.passage,
-        "quote": visible(evidence.quote),
+        "quote": visible(cut(evidence.quote, _QUOTE)),
         "stands": evidence.stands_in(exchange),
     }
 
@@ -218,12 +224,12 @@ def _passage(index: int, passage: Passage, claims: Sequence[Claim]) -> View:
         if evidence.passage == index
     ]
     return {
-        "source": visible(passage.source or ""),
+        "source": _name(passage.source or ""),
         "origin": passage.origin,
         "hop": passage.hop,
         "seen": passage.seen,
         "metadata": {
-            visible(str(key)): visible(value if isinstance(value, str) else json.dumps(value))
+            _name(str(key)): visible(value if isinstance(value, str) else json.dumps(value))
             for key, value in passage.metadata.items()
         },
         "text": [
@@ -236,8 +242,8 @@ def _passage(index: int, passage: Passage, claims: Sequence[Claim]) -> View:
 def _failure(failure: Failure) -> View:
     return {
         "kind": failure.kind,
-        "stage": visible(failure.stage),
-        "message": visible(failure.message),
+        "stage": _name(failure.stage),
+        "message": visible(cut(failure.message, _REASON)),
     }
 
 
@@ -257,7 +263,7 @@ def _steps(passages: Sequence[Passage]) -> list[View]:
 
 def _named(values: Mapping[str, Any]) -> View:
     return {
-        visible(name): visible(value) if isinstance(value, str) else value
+        _name(name): _name(value) if isinstance(value, str) else value
         for name, value in values.items()
     }
 

@@ -30,6 +30,7 @@ _MOST_SENTENCES = 3
 
 _MOST_CANDIDATES = 64
 _NOT_RULE = re.compile(r"[^\s:|-]")
+_WORD = re.compile(r"[^\W_]")
 _CJK_STOP = re.compile("[。！？]+[」』”）]*")
 _COMMON = 512
 """Sentences; a word that more of them hold finds no evidence where rarer ones can."""
@@ -138,11 +139,16 @@ class Context:
         return dict(index)
 
     @lazy
+    def values(self) -> tuple[tuple[Value, ...], ...]:
+        """The values in the words of each sentence: read once, whoever asks."""
+        return tuple(find_values(sentence.words) for sentence in self.sentences)
+
+    @lazy
     def _valued(self) -> dict[object, list[tuple[Value, set[int]]]]:
         """The different values of the context with the sentences that hold them, by mark."""
         holders: dict[object, tuple[Value, set[int]]] = {}
-        for number, sentence in enumerate(self.sentences):
-            for value in find_values(sentence.words):
+        for number, values in enumerate(self.values):
+            for value in values:
                 holders.setdefault(value.meaning, (value, set()))[1].add(number)
         index: dict[object, list[tuple[Value, set[int]]]] = defaultdict(list)
         for entry in holders.values():
@@ -380,6 +386,6 @@ def _pieces(number: int, text: str, start: int, end: int, header: str) -> Iterat
         piece = text[start:stop]
         left = start + len(piece) - len(piece.lstrip())
         right = start + len(piece.rstrip())
-        if left < right and any(character.isalnum() for character in text[left:right]):
+        if left < right and _WORD.search(text, left, right):
             yield Sentence(number, left, right, text[left:right], header)
         start = stop

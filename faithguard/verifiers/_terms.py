@@ -176,7 +176,7 @@ class _Reading:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._values = tuple(find_values(text))
+        self._values = find_values(text)
         self._words: list[str] = []
         self._starts: list[int] = []
         self._sequence: list[str] = []

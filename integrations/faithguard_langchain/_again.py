@@ -9,7 +9,8 @@ prompts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import aclosing, closing
 from typing import Any, cast
 
 from langchain_core.callbacks import BaseCallbackHandler
@@ -23,7 +24,7 @@ from langchain_core.tools import BaseTool
 
 from faithguard.replay import Key, Replay, Turn
 from faithguard_langchain._tree import AnyRunnable, replaced
-from faithguard_langchain._values import text_of
+from faithguard_langchain._values import Whole, text_of
 
 __all__ = ["Remembers", "has_model", "remembering"]
 
@@ -113,6 +114,61 @@ class _Remembering(Runnable[Any, Any]):
         return self._keep(
             replay, key, await self._unit.ainvoke(self._prompt(input, turns), config, **kwargs)
         )
+
+    def stream(
+        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> Iterator[Any]:
+        """Yield what is remembered, or what the part does."""
+        replay = _replay_of(config)
+        if replay is None:
+            yield from self._unit.stream(input, config, **kwargs)
+            return
+        key, turns = self._turns(replay, input, kwargs)
+        if turns is None:
+            yield replay.kept(key)
+            return
+        whole = Whole[Any]()
+        try:
+            made = self._unit.stream(self._prompt(input, turns), config, **kwargs)
+            with closing(cast(Any, made)) as chunks:
+                for chunk in chunks:
+                    whole.add(chunk)
+                    yield chunk
+        except BaseException:
+            self._keep_part(replay, key, whole)
+            raise
+        self._keep(replay, key, whole.value)
+
+    async def astream(
+        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> AsyncIterator[Any]:
+        """Do the same, awaiting."""
+        replay = _replay_of(config)
+        if replay is None:
+            async with aclosing(cast(Any, self._unit.astream(input, config, **kwargs))) as chunks:
+                async for chunk in chunks:
+                    yield chunk
+            return
+        key, turns = self._turns(replay, input, kwargs)
+        if turns is None:
+            yield replay.kept(key)
+            return
+        whole = Whole[Any]()
+        try:
+            made = self._unit.astream(self._prompt(input, turns), config, **kwargs)
+            async with aclosing(cast(Any, made)) as chunks:
+                async for chunk in chunks:
+                    whole.add(chunk)
+                    yield chunk
+        except BaseException:
+            self._keep_part(replay, key, whole)
+            raise
+        self._keep(replay, key, whole.value)
+
+    def _keep_part(self, replay: Replay, key: Key, whole: Whole[Any]) -> None:
+        """Keep what a model wrote until it was stopped; to be asked again, not to be given back."""
+        if self._model and not whole.empty:
+            replay.keep_part(key, text_of(whole.value))
 
     def _turns(self, replay: Replay, input: Any, kwargs: Any) -> tuple[Key, list[Turn] | None]:
         key = self._number, repr((input, sorted(kwargs.items(), key=lambda item: item[0])))

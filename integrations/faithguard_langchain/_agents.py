@@ -126,7 +126,8 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
             returns (strings, Documents, Passages; a coroutine function for asynchronous calls)
             is sent along and is evidence. Only with "regenerate".
         on_report: Called with the report of each answer's last attempt.
-        sinks: Where records go; one log line for each answer by default.
+        sinks: Where records go; one log line for each answer by default. The store that
+            FAITHGUARD_STORE names gets them, too, but with an empty list, which keeps none.
         scorer: The cascade; the local one by default.
         judge: An LLM that decides what the local cascade leaves open.
         sample: The share of turns that are checked, from 0 to 1, chosen by a hash of the turn's id;

@@ -22,6 +22,7 @@ from faithguard import (
     Passage,
     Policy,
     Record,
+    Report,
     UnfaithfulAnswerError,
 )
 from faithguard.capture import Trace, new_id
@@ -146,12 +147,53 @@ class Call:
             feedback: What to tell the model.
             passages: What was found since for the claims that failed.
         """
+        self._ask_again(feedback, passages, self.course.report)
+
+    def _ask_again(self, feedback: str, passages: tuple[Passage, ...], report: Report) -> None:
         self._trace.added(feedback)
         self._trace.found_since(passages)
         told = with_passages(feedback, passages)
         self.input = self._with_feedback(told)
         if self._replay is not None:
-            self._replay.ask_again(self.answer, wrong_in(self.course.report), told)
+            self._replay.ask_again(self.answer, wrong_in(report), told)
+
+    # -- a stream by claim --------------------------------------------------------------------
+
+    @property
+    def run(self) -> str | None:
+        """The run that the guard's own is, in the callbacks."""
+        above = self._child.parent_run_id
+        return None if above is None else str(above)
+
+    def again_stream(self, feedback: str, passages: tuple[Passage, ...], report: Report) -> None:
+        """Prepare the next attempt of a stream.
+
+        Args:
+            feedback: What to tell the model.
+            passages: What was found since for the claims that failed.
+            report: Of what was written.
+        """
+        self.answer = report.exchange.answer
+        self._ask_again(feedback, passages, report)
+
+    def exchange_so_far(self, text: str) -> Exchange:
+        """Return the exchange that a part of a stream makes with what was seen so far."""
+        return self._trace.exchange(text, question=self._question())
+
+    def hands_out(self, fields: Mapping[str, Any]) -> None:
+        """Take what a stream hands out beside its answer; it may be the context."""
+        key = self._keys.context
+        if key in fields if key is not None else not self._trace.fetched:
+            self._trace.retrieved("", context_of(fields, key))
+
+    def view(self, output: Any) -> Output:
+        """Return what of an output a model wrote."""
+        return self._view(output)
+
+    def stream_fault(self, error: BaseException, written: str) -> CaptureError | None:
+        """Return what `fault` does, of a stream of which this much was written."""
+        self._trace.wrote(written, self._trace.finish_reason)
+        return self.fault(error)
 
     def close(self, step: Step, output: Any) -> Any:
         """Return what the caller gets.
@@ -160,8 +202,7 @@ class Call:
             UnfaithfulAnswerError: If the answer is held back and there is no fallback.
         """
         record = self.course.record()
-        above = self._child.parent_run_id
-        self._guarded.tell(record, None if above is None else str(above))
+        self._guarded.tell(record, self.run)
         fallback = self._guarded.fallback
         if step.action == "block":
             if fallback is None:

@@ -9,8 +9,8 @@ usage counters are not.
 from __future__ import annotations
 
 import copy
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
+from contextlib import aclosing, closing
 from typing import Any, Generic, TypeVar, cast
 
 from langchain_core.callbacks import (
@@ -34,26 +34,25 @@ from faithguard.guard import (
     MoreContext,
     OnFail,
     Reported,
+    Settings,
+    Stream,
     amore_passages,
     asettled,
-    attempts,
-    checked_fallback,
-    checked_more,
-    course_policy,
     more_passages,
     settled,
 )
-from faithguard.sampling import checked_share, takes
-from faithguard.scorer import chosen_scorer
 from faithguard.sinks import AnySink
-from faithguard.watch import Outbox
+from faithguard.streaming import Again, StreamCourse, areleased, released
 from faithguard_langchain._again import has_model, remembering
 from faithguard_langchain._call import Call, Keys, run_of
-from faithguard_langchain._refuse import refuse
+from faithguard_langchain._chunks import Chunks
+from faithguard_langchain._refuse import refuse, refuse_stream
+from faithguard_langchain._values import Whole
 
 __all__ = ["Guarded", "Reported", "guard"]
 
 AnyRunnable = Runnable[Any, Any]
+_END: Any = object()
 In = TypeVar("In")
 Out = TypeVar("Out")
 
@@ -75,12 +74,16 @@ def guard(
     context_key: str | None = None,
     question_key: str | None = None,
     feedback_key: str | None = None,
+    stream: Stream = "answer",
+    max_hold_chars: int | None = None,
+    max_hold_seconds: float | None = None,
 ) -> Guarded[In, Out]:
     """Return a Runnable that lets an answer of the chain through only once it is verified.
 
         safe_chain = guard(chain, domain="medical", fallback="I cannot answer that reliably.")
 
-    Streams hold the answer back and deliver it in one chunk.
+    Streams hold the answer back and deliver it in one chunk, or, with `stream="claims"`, deliver
+    each sentence, item or row once it is verified.
 
     Args:
         chain: Any Runnable that returns a string, a message, or a dict with an answer.
@@ -96,7 +99,8 @@ def guard(
             returns (strings, Documents, Passages; a coroutine function for asynchronous calls)
             is sent along and is evidence. Only with "regenerate".
         on_report: Called with the report of each call's last attempt.
-        sinks: Where records go; one log line for each call by default.
+        sinks: Where records go; one log line for each call by default. The store that
+            FAITHGUARD_STORE names gets them, too, but with an empty list, which keeps none.
         scorer: The cascade; the local one by default.
         judge: An LLM that decides what the local cascade leaves open.
         sample: The share of runs that are checked, from 0 to 1, chosen by a hash of the run's id;
@@ -109,23 +113,36 @@ def guard(
         question_key: Where the question stands in the input, if not in a usual place.
         feedback_key: The input key that takes the feedback, for a chain whose model is called
             inside a function, where the guard cannot ask it again by itself.
+        stream: What `stream`, `astream` and events of them hold: the whole "answer", or, with
+            "claims", each sentence, item or row until all of its claims are supported. One that
+            is not ends the stream with the fallback, or is repaired or left out with "repair";
+            "regenerate" works until something was delivered; not with "flag". Other calls hold
+            the whole answer, as `with_report` does.
+        max_hold_chars: With "claims": characters without the end of a sentence, item or row
+            that are held; more block the stream unless the policy fails open. 4000 by default.
+        max_hold_seconds: With "claims": seconds to wait for that end, 60 by default.
 
     Raises:
         ConfigError: If a setting cannot be used, or the chain is one that a guard cannot
             protect; the message names what to use instead.
     """
-    policy = course_policy(domain, on_fail, repairs=True)
-    return Guarded(
-        chain,
-        policy=policy,
+    settings = Settings.of(
+        domain=domain,
+        on_fail=on_fail,
         fallback=fallback,
         max_attempts=max_attempts,
         more_context=more_context,
-        outbox=Outbox(sinks, on_report=on_report),
-        scorer=chosen_scorer(scorer, judge),
-        share=checked_share(sample, on_fail=policy.on_fail),
-        keys=Keys(answer_key, context_key, question_key, feedback_key),
+        on_report=on_report,
+        sinks=sinks,
+        scorer=scorer,
+        judge=judge,
+        sample=sample,
+        fallbacks={"a Runnable": Runnable},
+        stream=stream,
+        max_hold_chars=max_hold_chars,
+        max_hold_seconds=max_hold_seconds,
     )
+    return Guarded(chain, settings, Keys(answer_key, context_key, question_key, feedback_key))
 
 
 class Guarded(Runnable[In, Out], Generic[In, Out]):
@@ -151,14 +168,7 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
     def __init__(
         self,
         chain: Runnable[In, Out],
-        *,
-        policy: Policy,
-        fallback: str | AnyRunnable | None,
-        max_attempts: int | None,
-        more_context: MoreContext | None,
-        outbox: Outbox,
-        scorer: Scorer,
-        share: float,
+        settings: Settings,
         keys: Keys,
         kind: type[Call] = Call,
     ) -> None:
@@ -167,11 +177,10 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
                 f"`chain` is of type {type(chain).__name__}: pass a Runnable; a function becomes "
                 "one by RunnableLambda(function)"
             )
-        most = attempts(max_attempts, policy)
-        checked_fallback(fallback, policy, {"a Runnable": Runnable})
-        checked_more(more_context, policy)
         refuse(chain)
-        again = policy.on_fail == "regenerate"
+        if settings.hold is not None:
+            refuse_stream(chain)
+        again = settings.policy.on_fail == "regenerate"
         if again and keys.feedback is None and not has_model(chain):
             raise ConfigError(
                 "on_fail='regenerate' finds no model to ask again among the chain's steps (one "
@@ -180,17 +189,14 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
                 "on_fail='block'"
             )
         self.chain = chain
-        self.policy = policy
-        self.fallback = fallback
-        self.max_attempts = most
-        self._more_context = more_context
+        self.policy = settings.policy
+        self.fallback: str | AnyRunnable | None = settings.fallback
+        self.max_attempts = settings.max_attempts
         self.keys = keys
         self.remembers = again and keys.feedback is None
         self.reporting = False
         self._inner: Runnable[Any, Any] = remembering(chain) if self.remembers else chain
-        self._outbox = outbox
-        self._scorer = scorer
-        self._share = share
+        self._settings = settings
         self._kind = kind
         self.name = "faithguard"
 
@@ -207,7 +213,7 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
 
     def wait(self, timeout: float | None = 10.0) -> bool:
         """Wait until all records are in the sinks; return whether it was in time (seconds)."""
-        return self._outbox.queue.wait(timeout)
+        return self._settings.outbox.queue.wait(timeout)
 
     @property
     def InputType(self) -> Any:
@@ -245,7 +251,7 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
     def stream(
         self, input: In, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Iterator[Out]:
-        """Yield the verified answer, in one chunk."""
+        """Yield the verified answer, in one chunk; with stream="claims" as it is verified."""
         yield from self.transform(iter([input]), config, **kwargs)
 
     async def astream(
@@ -270,10 +276,14 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
         def run(
             inputs: Iterator[In], run_manager: CallbackManagerForChainRun, config: RunnableConfig
         ) -> Iterator[Out]:
-            whole = _Sum[In]()
+            whole = Whole[In]()
             for chunk in inputs:
                 whole.add(chunk)
-            if not whole.empty:
+            if whole.empty:
+                return
+            if self._by_claim:
+                yield from self._stream(whole.value, run_manager, config, **kwargs)
+            else:
                 yield _as_chunk(self._run(whole.value, run_manager, config, **kwargs))
 
         yield from self._transform_stream_with_config(input, run, config)
@@ -293,10 +303,17 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
             run_manager: AsyncCallbackManagerForChainRun,
             config: RunnableConfig,
         ) -> AsyncIterator[Out]:
-            whole = _Sum[In]()
+            whole = Whole[In]()
             async for chunk in inputs:
                 whole.add(chunk)
-            if not whole.empty:
+            if whole.empty:
+                return
+            if self._by_claim:
+                made = self._astream(whole.value, run_manager, config, **kwargs)
+                async with aclosing(made) as chunks:
+                    async for chunk in chunks:
+                        yield chunk
+            else:
                 yield _as_chunk(await self._arun(whole.value, run_manager, config, **kwargs))
 
         async for chunk in self._atransform_stream_with_config(input, run, config):
@@ -304,10 +321,14 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
 
     def tell(self, record: Record, run: str | None = None) -> None:
         """Hand a record, and the run that it is of, to the sinks, and its report to `on_report`."""
-        self._outbox.tell(record, run)
+        self._settings.outbox.tell(record, run)
 
     def _checks(self, config: RunnableConfig | None) -> bool:
-        return self.reporting or takes(self._share, run_of(config))
+        return self.reporting or self._settings.checks(run_of(config))
+
+    @property
+    def _by_claim(self) -> bool:
+        return self._settings.hold is not None and not self.reporting
 
     # -- one call: the drivers of a `Call` ---------------------------------------------------
 
@@ -331,9 +352,9 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
                 raise fault
             if (exchange := call.exchange(output)) is None:
                 return output
-            step = settled(call.course, self._scorer, exchange, answer=call.mends)
+            step = settled(call.course, self._settings.scorer, exchange, answer=call.mends)
             if step.feedback is not None:
-                more = more_passages(self._more_context, call.course.report.unsupported)
+                more = more_passages(self._settings.more_context, call.course.report.unsupported)
                 call.again(step.feedback, more)
                 continue
             if step.action == "block" and isinstance(self.fallback, Runnable):
@@ -363,9 +384,11 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
                 raise fault
             if (exchange := call.exchange(output)) is None:
                 return output
-            step = await asettled(call.course, self._scorer, exchange, answer=call.mends)
+            step = await asettled(call.course, self._settings.scorer, exchange, answer=call.mends)
             if step.feedback is not None:
-                more = await amore_passages(self._more_context, call.course.report.unsupported)
+                more = await amore_passages(
+                    self._settings.more_context, call.course.report.unsupported
+                )
                 call.again(step.feedback, more)
                 continue
             if step.action == "block" and isinstance(self.fallback, Runnable):
@@ -374,6 +397,92 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
                     answering = self.fallback.ainvoke(input, apart)
                     output = await coro_with_context(answering, context)
             return call.close(step, output)
+
+    # -- one stream by claim ------------------------------------------------------------------
+
+    def _stream(
+        self,
+        input: In,
+        run_manager: CallbackManagerForChainRun,
+        config: RunnableConfig,
+        **kwargs: Any,
+    ) -> Iterator[Any]:
+        call = self._kind(self, input, run_manager.get_child(), config)
+        chunks = Chunks(call, self.keys.answer)
+        course = StreamCourse(self._settings, chunks.exchange, run=call.run)
+
+        def ask(again: Again | None) -> Iterator[str]:
+            chunks.begin(course, again)
+            fault = None
+            try:
+                with set_config_context(call.config) as context:
+                    made = context.run(self._inner.stream, call.input, call.config, **kwargs)
+                    try:
+                        while (chunk := context.run(next, made, _END)) is not _END:
+                            yield chunks.take(chunk)
+                    finally:
+                        context.run(cast(Any, made).close)
+                chunks.check()
+            except BaseException as error:
+                if (fault := chunks.fault(error, course)) is None:
+                    raise
+            if fault is not None:  # raised here, where nothing of the error hangs on to it
+                raise fault
+
+        with closing(released(course, ask)) as texts:
+            for text in texts:
+                yield from chunks.released(text, blocked=course.blocked)
+        if course.blocked and isinstance(self.fallback, Runnable):
+            apart = call.plain_config()
+            with set_config_context(apart) as context:
+                output = context.run(self.fallback.invoke, input, apart)
+            yield from chunks.fallback(output, course.text)
+        yield from chunks.end(course.record)
+
+    async def _astream(
+        self,
+        input: In,
+        run_manager: AsyncCallbackManagerForChainRun,
+        config: RunnableConfig,
+        **kwargs: Any,
+    ) -> AsyncGenerator[Any, None]:
+        call = self._kind(self, input, run_manager.get_child(), config)
+        chunks = Chunks(call, self.keys.answer)
+        course = StreamCourse(self._settings, chunks.exchange, run=call.run)
+
+        async def ask(again: Again | None) -> AsyncIterator[str]:
+            chunks.begin(course, again)
+            fault = None
+            try:
+                with set_config_context(call.config) as context:
+                    made = context.run(self._inner.astream, call.input, call.config, **kwargs)
+                    try:
+                        while True:
+                            chunk = await coro_with_context(anext(made, _END), context)
+                            if chunk is _END:
+                                break
+                            yield chunks.take(chunk)
+                    finally:
+                        await coro_with_context(cast(Any, made).aclose(), context)
+                chunks.check()
+            except BaseException as error:
+                if (fault := chunks.fault(error, course)) is None:
+                    raise
+            if fault is not None:  # raised here, where nothing of the error hangs on to it
+                raise fault
+
+        async with aclosing(areleased(course, ask)) as texts:
+            async for text in texts:
+                for chunk in chunks.released(text, blocked=course.blocked):
+                    yield chunk
+        if course.blocked and isinstance(self.fallback, Runnable):
+            apart = call.plain_config()
+            with set_config_context(apart) as context:
+                output = await coro_with_context(self.fallback.ainvoke(input, apart), context)
+            for chunk in chunks.fallback(output, course.text):
+                yield chunk
+        for chunk in chunks.end(course.record):
+            yield chunk
 
 
 def _as_chunk(output: Any) -> Any:
@@ -384,20 +493,3 @@ def _as_chunk(output: Any) -> Any:
         fields = {name: getattr(output, name) for name in AIMessage.model_fields if name != "type"}
         return AIMessageChunk(**fields)
     return output
-
-
-class _Sum(Generic[In]):
-    """What the chunks of an input add up to; the last one where they cannot be added."""
-
-    def __init__(self) -> None:
-        self.empty = True
-        self.value: In = cast(In, None)
-
-    def add(self, chunk: In) -> None:
-        if self.empty:
-            self.value, self.empty = chunk, False
-            return
-        try:
-            self.value = cast(Any, self.value) + chunk
-        except TypeError:
-            self.value = chunk

@@ -28,11 +28,9 @@ from faithguard import (
     Scorer,
 )
 from faithguard.capture import passages_of
-from faithguard.guard import MoreContext, OnFail, course_policy
-from faithguard.sampling import checked_share, takes
-from faithguard.scorer import chosen_scorer
+from faithguard.guard import MoreContext, OnFail, Settings
+from faithguard.sampling import takes
 from faithguard.sinks import AnySink
-from faithguard.watch import Outbox
 from faithguard_langchain._call import Call, Keys, is_marked, marked, run_of
 from faithguard_langchain._guard import Guarded
 from faithguard_langchain._isolation import nowhere, silenced
@@ -83,7 +81,8 @@ def verify_node(
         max_attempts: Answers to have written at most, 2 by default; only with "regenerate".
         more_context: As in `guard`.
         on_report: Called with the report of each call's last attempt.
-        sinks: Where records go; one log line for each call by default.
+        sinks: Where records go; one log line for each call by default. The store that
+            FAITHGUARD_STORE names gets them, too, but with an empty list, which keeps none.
         scorer: The cascade; the local one by default.
         judge: An LLM that decides what the local cascade leaves open.
         sample: The share of runs that are checked, from 0 to 1, chosen by a hash of the run's id;
@@ -103,21 +102,26 @@ def verify_node(
     """
     runs = isinstance(node, Runnable)
     chain = cast(Any, node) if runs else RunnableLambda(_checked(node))
-    policy = course_policy(domain, on_fail, repairs=True)
-    share = checked_share(sample, on_fail=policy.on_fail)
-    safe = Guarded[Any, Any](
-        chain,
-        policy=policy,
+    settings = Settings.of(
+        domain=domain,
+        on_fail=on_fail,
         fallback=fallback,
         max_attempts=max_attempts,
         more_context=more_context,
-        outbox=Outbox(sinks, on_report=on_report),
-        scorer=chosen_scorer(scorer, judge),
-        share=share if runs else 1.0,
-        keys=Keys(answer_key, context_key, question_key, feedback_key),
-        kind=_NodeCall,
+        on_report=on_report,
+        sinks=sinks,
+        scorer=scorer,
+        judge=judge,
+        sample=sample,
+        fallbacks={"a Runnable": Runnable},
     )
-    return safe if isinstance(node, Runnable) else _as_function(node, safe, share)
+    safe = Guarded[Any, Any](
+        chain,
+        settings if runs else dataclasses.replace(settings, share=1.0),
+        Keys(answer_key, context_key, question_key, feedback_key),
+        _NodeCall,
+    )
+    return safe if isinstance(node, Runnable) else _as_function(node, safe, settings.share)
 
 
 def _checked(node: object) -> Any:

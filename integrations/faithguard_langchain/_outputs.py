@@ -75,6 +75,14 @@ class Output:
         found = [answer, *self._written(self.value)]
         return list(dict.fromkeys(text for text in found if text.strip())) or [answer]
 
+    def stays(self) -> bool:
+        """Say whether all of the value came in with the call, or is what a retriever returned."""
+        return self._stays(self.value)
+
+    def written(self) -> list[str]:
+        """Return the texts of the value that may be a model's."""
+        return [text for text in self._written(self.value) if text.strip()]
+
     def keeps_form(self) -> bool:
         """Say whether `with_answer` returns an output of the same form: an object has none."""
         return self._keeps_form(self.value, self._key)

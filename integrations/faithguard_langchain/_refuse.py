@@ -15,7 +15,14 @@ from langchain_core.tracers import context
 from faithguard import ConfigError
 from faithguard_langchain._tree import AnyRunnable, parts
 
-__all__ = ["carries_text", "is_global", "listens_to_tokens", "refuse", "refuse_handlers"]
+__all__ = [
+    "carries_text",
+    "is_global",
+    "listens_to_tokens",
+    "refuse",
+    "refuse_handlers",
+    "refuse_stream",
+]
 
 
 def refuse(chain: AnyRunnable) -> None:
@@ -38,6 +45,16 @@ def refuse(chain: AnyRunnable) -> None:
                 "RunnableWithMessageHistory(guard(chain), ...)"
             )
         refuse_handlers(part)
+
+
+def refuse_stream(chain: AnyRunnable) -> None:
+    """Raise if a chain does not stream its answer, so that none can be released claim by claim."""
+    if any(kind.__name__ == "Pregel" for kind in type(chain).__mro__):
+        raise ConfigError(
+            "stream='claims' needs a chain that streams its answer, and a graph streams its "
+            "steps: guard the chain that writes the answer, inside the graph, or leave `stream` "
+            "out"
+        )
 
 
 def refuse_handlers(part: AnyRunnable) -> None:

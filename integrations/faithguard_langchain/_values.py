@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, Generic, TypeVar, cast
 
 from langchain_core.documents import Document
 from langchain_core.messages import (
@@ -30,6 +30,7 @@ from faithguard.capture import Message, passages_of
 __all__ = [
     "ANSWER_KEYS",
     "CONTEXT_KEYS",
+    "Whole",
     "answer_of",
     "arguments_in",
     "arguments_of",
@@ -42,6 +43,8 @@ __all__ = [
     "text_of",
     "texts_in",
 ]
+
+T = TypeVar("T")
 
 # Fields of content blocks that hold no words for a reader.
 _NO_TEXT = frozenset(
@@ -250,3 +253,21 @@ def arguments_in(result: LLMResult) -> Iterator[str]:
 def messages_in(batches: Iterable[Iterable[BaseMessage]]) -> list[Message]:
     """Return the messages of a model call."""
     return [message_of(message) for batch in batches for message in batch]
+
+
+class Whole(Generic[T]):
+    """What the chunks of a stream add up to; the last one where they cannot be added."""
+
+    def __init__(self) -> None:
+        self.empty = True
+        self.value: T = cast(T, None)
+
+    def add(self, chunk: T) -> None:
+        """Take a chunk."""
+        if self.empty:
+            self.value, self.empty = chunk, False
+            return
+        try:
+            self.value = cast(Any, self.value) + chunk
+        except TypeError:
+            self.value = chunk

@@ -112,7 +112,8 @@ def guard(
             it returns (strings, nodes, Passages; a coroutine function for asynchronous calls) is
             sent along and is evidence. Only with "regenerate".
         on_report: Called with the report of each call's last attempt.
-        sinks: Where records go; one log line for each call by default.
+        sinks: Where records go; one log line for each call by default. The store that
+            FAITHGUARD_STORE names gets them, too, but with an empty list, which keeps none.
         scorer: The cascade; the local one by default.
         judge: An LLM that decides what the local cascade leaves open.
         sample: The share of calls (of runs, of an agent) that are checked, from 0 to 1; the others

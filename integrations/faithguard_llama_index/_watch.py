@@ -296,7 +296,8 @@ def watch(
     Args:
         domain: The domain, or a policy, whose thresholds decide.
         sinks: Where records go: objects with `write(record)`, or functions; one log line for
-            each answer by default.
+            each answer by default. The store that FAITHGUARD_STORE names gets them, too, but with
+            an empty list, which keeps none.
         scorer: The cascade; the local one by default.
         judge: An LLM that decides what the local cascade leaves open.
         keep: Reports that `reports` keeps.

@@ -14,12 +14,18 @@ from faithguard import Exchange, Passage, Record, UnfaithfulAnswerError
 from faithguard.capture import new_id
 from faithguard.guard import Settings, Verify, note_of
 from faithguard_openai._chat import ChatChunks, ChatReply
+from faithguard_openai._chat_retold import ChatRetold
 from faithguard_openai._evidence import evidence_in
 from faithguard_openai._reply import Answer, Manner, Reply, mapping
 from faithguard_openai._responses import ResponseEvents, ResponseReply
+from faithguard_openai._responses_retold import ResponseRetold
+from faithguard_openai._retold import Retold
 from faithguard_openai._routes import Kind, refusal
 
-__all__ = ["Call"]
+__all__ = ["Call", "asked_again"]
+
+_SERVERS_TOOLS = ("file_search", "web_search", "code_interpreter", "image_generation")
+"""Tools that a server calls itself, by how their types begin."""
 
 _READERS: Mapping[tuple[Kind, bool], Callable[[bytes, Manner], Reply]] = {
     ("chat", False): ChatReply,
@@ -55,6 +61,7 @@ class Call:
         self._kind: Kind = kind
         self._body = body or {}
         self._may_ask = body is not None
+        self._streams = streams
         self._context = context
         self._evidence = evidence_in(self._body)
         self._reader = _READERS[kind, streams]
@@ -73,9 +80,40 @@ class Call:
             )
 
     @property
+    def settings(self) -> Settings:
+        """Of the guard."""
+        return self._settings
+
+    @property
     def is_chat(self) -> bool:
         """Whether a chat completion is asked for."""
         return self._kind == "chat"
+
+    @property
+    def is_released(self) -> bool:
+        """Whether the reply is told on as it is verified: prose, of one choice, in events."""
+        include: Any = self._body.get("include")
+        return (
+            self._settings.hold is not None
+            and self._streams
+            and self._may_ask
+            and (self._body.get("n") or 1) == 1
+            and self._form in ("", "text")
+            # of tokens, which the guard does not see
+            and not (self._body.get("logprobs") or self._body.get("top_logprobs"))
+            and "message.output_text.logprobs" not in (include if isinstance(include, list) else ())
+            and "audio" not in (self._body.get("modalities") or ())
+        )
+
+    @property
+    def may_be_called(self) -> bool:
+        """Whether the model may call tools of the caller's beside what it says."""
+        tools: Any = self._body.get("tools") or self._body.get("functions") or ()
+        return any(not str(mapping(tool).get("type")).startswith(_SERVERS_TOOLS) for tool in tools)
+
+    def retold(self) -> Retold[Any]:
+        """Return what tells a reply on."""
+        return ChatRetold(self._manner) if self.is_chat else ResponseRetold()
 
     def steps(self) -> Generator[Any, Any, bytes]:
         """Yield bodies to send (None: the first reply), and what to verify; return what goes out.
@@ -103,16 +141,13 @@ class Call:
         turns: list[dict[str, Any]] = []
         found: tuple[Passage, ...] = ()
         while True:
-            exchange = self._exchange(reply, answer, found)
+            exchange = self.exchange(answer.text, answer.finish_reason, reply.passages, found)
             step, more = yield Verify(course, exchange, mends)
             if step.action != "regenerate":
                 break
-            turns += [
-                {"role": "assistant", "content": answer.text},
-                {"role": "user", "content": step.feedback},
-            ]
+            turns += asked_again(answer.text, step.feedback or "")
             found += more
-            reply.replace(answer.key, self._read((yield self._asking_again(turns))))
+            reply.replace(answer.key, self._read((yield self.asking_again(turns))))
             again = next((a for a in reply.answers if a.key == answer.key), None)
             if again is None or (again.beside_calls and not again.text.strip()):
                 return None
@@ -134,30 +169,48 @@ class Call:
     def _read(self, body: bytes) -> Reply:
         return self._reader(body, self._manner)
 
-    def _is_structured(self) -> bool:
-        form: Any = self._body.get("response_format" if self.is_chat else "text")
-        form = mapping(form)
-        return mapping(form.get("format", form)).get("type") == "json_schema"
+    @property
+    def _form(self) -> str:
+        """The type of the format that is asked for."""
+        form = mapping(self._body.get("response_format" if self.is_chat else "text"))
+        return str(mapping(form.get("format", form)).get("type") or "")
 
-    def _exchange(self, reply: Reply, answer: Answer, more: tuple[Passage, ...]) -> Exchange:
+    def _is_structured(self) -> bool:
+        return self._form == "json_schema"
+
+    def exchange(
+        self,
+        text: str,
+        reason: str | None,
+        beside: Sequence[Passage],
+        more: tuple[Passage, ...],
+    ) -> Exchange:
+        """Return the exchange that a text makes with its context.
+
+        Args:
+            text: What was said.
+            reason: Why it ended.
+            beside: What the reply carries of its context.
+            more: What was found since.
+        """
         evidence = self._evidence
         if self._context is not None:
             given = tuple(self._context)
             evidence = replace(evidence, passages=given, source="caller" if given else "none")
-        elif found := reply.passages:
-            evidence = replace(evidence, passages=(*evidence.passages, *found), source="retrieval")
+        elif beside:
+            evidence = replace(evidence, passages=(*evidence.passages, *beside), source="retrieval")
         if more:
             evidence = replace(evidence, passages=(*evidence.passages, *more), source="retrieval")
         return Exchange(
             id=new_id(),
-            answer=answer.text,
+            answer=text,
             passages=evidence.passages,
             question=evidence.question,
             context_source=evidence.source,
-            finish_reason=answer.finish_reason,
+            finish_reason=reason,
         )
 
-    def _asking_again(self, turns: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    def asking_again(self, turns: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """Return a body that asks for one answer, with what was wrong with the others."""
         name = "messages" if self.is_chat else "input"
         given: Any = self._body.get(name)
@@ -166,3 +219,8 @@ class Call:
         if self.is_chat:
             body.pop("n", None)
         return body
+
+
+def asked_again(answer: str, feedback: str) -> list[dict[str, Any]]:
+    """Return the turns of a talk that say what was wrong with an answer."""
+    return [{"role": "assistant", "content": answer}, {"role": "user", "content": feedback}]

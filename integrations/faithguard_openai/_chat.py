@@ -14,9 +14,10 @@ from faithguard import CaptureError, Passage
 from faithguard_openai._events import Event, encoded, events_in, json_in
 from faithguard_openai._reply import Answer, Manner, added, mapping, shown
 
-__all__ = ["ChatChunks", "ChatReply"]
+__all__ = ["CALLS", "ChatChunks", "ChatReply", "chunk_of", "index_of"]
 
-_CALLS = ("tool_calls", "function_call")
+CALLS = ("tool_calls", "function_call")
+"""Where a message, or its delta, calls tools."""
 
 
 class ChatReply:
@@ -28,7 +29,7 @@ class ChatReply:
         if not isinstance(choices, list) or not choices:
             raise CaptureError("the server's reply holds no choices: it is no chat completion")
         self._choices = {
-            _index(choice, place): cast("dict[str, Any]", choice)
+            index_of(choice, place): cast("dict[str, Any]", choice)
             for place, choice in enumerate(cast("list[Any]", choices))
         }
         self._manner = manner
@@ -46,7 +47,7 @@ class ChatReply:
                 key,
                 _said(message := choice.get("message")),
                 finish_reason=choice.get("finish_reason"),
-                beside_calls=any(mapping(message).get(name) for name in _CALLS),
+                beside_calls=any(mapping(message).get(name) for name in CALLS),
             )
             for key, choice in self._choices.items()
         ]
@@ -78,7 +79,7 @@ class ChatReply:
         """Leave only the tool calls of a choice."""
         choice = self._choices[key]
         message = mapping(choice.get("message"))
-        calls = {name: message[name] for name in _CALLS if message.get(name)}
+        calls = {name: message[name] for name in CALLS if message.get(name)}
         kept = {"role": "assistant", "content": None, "refusal": None, **calls}
         self._choices[key] = {**choice, "logprobs": None, "message": kept}
 
@@ -109,7 +110,7 @@ class ChatChunks:
             else:
                 for place, choice in enumerate(cast("list[Any]", choices)):
                     alone = {**event.data, "choices": [choice]}
-                    self._chunks.append((_index(choice, place), alone))
+                    self._chunks.append((index_of(choice, place), alone))
 
     @property
     def passages(self) -> Sequence[Passage]:
@@ -139,7 +140,7 @@ class ChatChunks:
             key,
             _said(whole),
             finish_reason=next((reason for reason in reversed(reasons) if reason), None),
-            beside_calls=any(delta.get(name) for delta in deltas for name in _CALLS),
+            beside_calls=any(delta.get(name) for delta in deltas for name in CALLS),
         )
 
     def replace(self, key: int, other: ChatChunks) -> None:
@@ -178,17 +179,15 @@ class ChatChunks:
             if own == key:
                 choice = chunk["choices"][0]
                 delta = mapping(choice.get("delta"))
-                calls = {name: delta[name] for name in _CALLS if delta.get(name)}
+                calls = {name: delta[name] for name in CALLS if delta.get(name)}
                 if calls or choice.get("finish_reason"):
                     bare = {**choice, "delta": calls, "logprobs": None}
                     kept.append({**chunk, "choices": [bare]})
         return kept
 
     def _chunk(self, key: int, delta: Mapping[str, Any], end: str | None) -> dict[str, Any]:
-        head = self._chunks[0][1]
-        choice = {"index": key, "delta": delta, "finish_reason": end, "logprobs": None}
-        names = ("id", "object", "created", "model", "system_fingerprint", "service_tier")
-        return {**{n: head[n] for n in names if n in head}, "choices": [choice]}
+        choice = {"index": key, "delta": delta, "finish_reason": end}
+        return chunk_of(self._chunks[0][1], choice)
 
     def _put(self, key: int, chunks: Sequence[dict[str, Any]]) -> None:
         places = [place for place, (own, _) in enumerate(self._chunks) if own == key]
@@ -210,7 +209,19 @@ class ChatChunks:
         return encoded(out)
 
 
-def _index(choice: Any, place: int) -> int:
+def chunk_of(head: Mapping[str, Any], choice: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return a chunk like another one, with this choice or none."""
+    names = ("id", "object", "created", "model", "system_fingerprint", "service_tier")
+    choices = [] if choice is None else [{**choice, "logprobs": None}]
+    return {**{name: head[name] for name in names if name in head}, "choices": choices}
+
+
+def index_of(choice: Any, place: int) -> int:
+    """Return which choice it is, of those in one reply or chunk; its place if it does not say.
+
+    Raises:
+        CaptureError: If it is none.
+    """
     if not isinstance(choice, Mapping):
         raise CaptureError("the server's reply holds a choice that is none: it is withheld")
     index = cast("Mapping[str, Any]", choice).get("index")

@@ -8,7 +8,7 @@ of any other. So there is no path around it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Container, Generator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, cast, overload
 
@@ -17,10 +17,11 @@ from openai.types.responses import ParsedResponseOutputMessage
 
 from faithguard import ConfigError, Judge, Passage, Policy, Report, Scorer
 from faithguard.capture import passages_of
-from faithguard.guard import MoreContext, OnFail, Settings, adrive, drive
+from faithguard.guard import MoreContext, OnFail, Settings, Stream, adrive, drive
 from faithguard.sinks import AnySink
 from faithguard_openai._call import Call
 from faithguard_openai._http import alater, later, now
+from faithguard_openai._released import AsyncReleased, Released
 from faithguard_openai._reply import mapping
 from faithguard_openai._routes import kind_of
 
@@ -124,7 +125,8 @@ class GuardedOpenAI(_Guarded, OpenAI):
     An `OpenAI` in all else. What it gives out says in its field `faithguard` how it was decided
     on. An answer that does not pass becomes what `on_fail` says: the fallback, an
     `UnfaithfulAnswerError` (a block; it carries `decision`, `report` and `record`), or the
-    answer, flagged. A stream is held back until its end and then delivered, chunk by chunk.
+    answer, flagged. A stream is held back until its end and then delivered, chunk by chunk; with
+    `stream="claims"` each sentence, item or row is delivered once it is verified.
     """
 
     if not TYPE_CHECKING:  # the type is the SDK's
@@ -146,21 +148,29 @@ class GuardedOpenAI(_Guarded, OpenAI):
 
             first = send(_raw(options))
 
+            def again(body: Any) -> Any:
+                return send(_raw(options, body)).http_response
+
             def ask(body: Any) -> bytes:
-                if body is None:
-                    return first.http_response.read()
-                return send(_raw(options, body)).http_response.read()
+                return (reply if body is None else again(body)).read()
 
             def made() -> bytes:
                 return drive(call.steps(), self._guarding, ask)
 
+            def whole() -> Generator[bytes]:
+                yield made()
+
             reply = first.http_response
-            reply = later(reply, made) if held else now(reply, made())
-            _restore(reply.request, wanted)
+            if call.is_released:
+                told = Released(call, reply, again)
+                answer = later(reply, told.pieces(), told.close)
+            else:
+                answer = later(reply, whole(), reply.close) if held else now(reply, made())
+            _restore(answer.request, wanted)
             return self._process_response(
                 cast_to=self._maybe_override_cast_to(cast_to, options),
                 options=_parsing(options, call),
-                response=reply,
+                response=answer,
                 stream=stream,
                 stream_cls=stream_cls,
                 retries_taken=first.retries_taken,
@@ -189,21 +199,29 @@ class AsyncGuardedOpenAI(_Guarded, AsyncOpenAI):
 
             first = await send(_raw(options))
 
+            async def again(body: Any) -> Any:
+                return (await send(_raw(options, body))).http_response
+
             async def ask(body: Any) -> bytes:
-                if body is None:
-                    return await first.http_response.aread()
-                return await (await send(_raw(options, body))).http_response.aread()
+                return await (reply if body is None else await again(body)).aread()
 
             async def made() -> bytes:
                 return await adrive(call.steps(), self._guarding, ask)
 
+            async def whole() -> AsyncGenerator[bytes]:
+                yield await made()
+
             reply = first.http_response
-            reply = alater(reply, made) if held else now(reply, await made())
-            _restore(reply.request, wanted)
+            if call.is_released:
+                told = AsyncReleased(call, reply, again)
+                answer = alater(reply, told.pieces(), told.close)
+            else:
+                answer = alater(reply, whole(), reply.aclose) if held else now(reply, await made())
+            _restore(answer.request, wanted)
             return await self._process_response(
                 cast_to=self._maybe_override_cast_to(cast_to, options),
                 options=_parsing(options, call),
-                response=reply,
+                response=answer,
                 stream=stream,
                 stream_cls=stream_cls,
                 retries_taken=first.retries_taken,
@@ -224,6 +242,9 @@ def guard(
     scorer: Scorer | None = None,
     judge: Judge | None = None,
     sample: float | None = None,
+    stream: Stream = "answer",
+    max_hold_chars: int | None = None,
+    max_hold_seconds: float | None = None,
 ) -> GuardedOpenAI: ...
 @overload
 def guard(
@@ -239,6 +260,9 @@ def guard(
     scorer: Scorer | None = None,
     judge: Judge | None = None,
     sample: float | None = None,
+    stream: Stream = "answer",
+    max_hold_chars: int | None = None,
+    max_hold_seconds: float | None = None,
 ) -> AsyncGuardedOpenAI: ...
 def guard(
     client: OpenAI | AsyncOpenAI,
@@ -253,6 +277,9 @@ def guard(
     scorer: Scorer | None = None,
     judge: Judge | None = None,
     sample: float | None = None,
+    stream: Stream = "answer",
+    max_hold_chars: int | None = None,
+    max_hold_seconds: float | None = None,
 ) -> GuardedOpenAI | AsyncGuardedOpenAI:
     """Return a client that lets an answer through only once it is verified.
 
@@ -272,6 +299,14 @@ def guard(
     a user's message count only where nothing else is found, and only if it is plain which they
     are. Nothing else that a user or an assistant said is evidence.
 
+    With `stream="claims"` a stream comes while the model writes, in chunks and events of whole
+    sentences, items or rows; raw ones too. What is no text (calls of tools, usage, ids) comes in
+    the server's order; reasoning does not come. A blocked stream is closed to the server at once,
+    so its usage is not known, unless the model may call tools: then it is read on, calls pass,
+    and what was not released is left out. The note is on the last chunks, and on the response at
+    the end. Held whole as ever: calls that do not stream, `n` above 1, structured answers, log
+    probabilities, audio, and stored replies.
+
     Args:
         client: `OpenAI` or `AsyncOpenAI`, or a client of a class derived from one. It is not
             changed; the guarded one shares its connections.
@@ -288,11 +323,19 @@ def guard(
             returns (strings, Documents, Passages; a coroutine function for an awaiting client)
             is sent along and is evidence. Only with "regenerate".
         on_report: Called with the report of each answer's last attempt.
-        sinks: Where records go; one log line for each answer by default.
+        sinks: Where records go; one log line for each answer by default. The store that
+            FAITHGUARD_STORE names gets them, too, but with an empty list, which keeps none.
         scorer: The cascade; the local one by default.
         judge: An LLM that decides what the local cascade leaves open.
         sample: The share of requests whose answers are checked, from 0 to 1; the others pass as
             they are, and their streams are not held back. Only with "flag"; all by default.
+        stream: "answer": hold the whole answer; "claims": hold each sentence, item or row of a
+            stream until all of its claims are supported. One that is not ends the stream with
+            the fallback, or is repaired or left out with "repair"; "regenerate" works until
+            something was delivered; not with "flag".
+        max_hold_chars: With "claims": characters without the end of a sentence, item or row
+            that are held; more block the stream unless the policy fails open. 4000 by default.
+        max_hold_seconds: With "claims": seconds to wait for that end, 60 by default.
 
     Raises:
         ConfigError: If a setting cannot be used, or `client` is no client of the SDK's.
@@ -308,6 +351,9 @@ def guard(
         scorer=scorer,
         judge=judge,
         sample=sample,
+        stream=stream,
+        max_hold_chars=max_hold_chars,
+        max_hold_seconds=max_hold_seconds,
     )
     given: Any = client
     if isinstance(given, _Guarded):

@@ -1,15 +1,16 @@
 """A reply of a server whose body is another one.
 
-In: the reply, and what stands in the place of its body: bytes, or a reader that makes them when
-they are asked for. Out: a reply that the SDK reads like any other. The SDK speaks by `httpx` or
-by `httpx2`; what is made here is of the kind that came in.
+In: the reply, and what stands in the place of its body: bytes, or a generator that makes them
+when they are asked for. Out: a reply that the SDK reads like any other. The SDK speaks by
+`httpx` or by `httpx2`; what is made here is of the kind that came in.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterator
 from functools import cache
+from inspect import isasyncgen, isgenerator
 from typing import Any
 
 __all__ = ["alater", "later", "now"]
@@ -24,28 +25,37 @@ def now(reply: Any, body: bytes) -> Any:
     return made
 
 
-def later(reply: Any, read: Callable[[], bytes]) -> Any:
-    """Return a reply whose body is made when it is read."""
-    return _made(reply, stream=_body(_library(reply))(reply, read))
+def later(reply: Any, pieces: Generator[bytes], close: Callable[[], None]) -> Any:
+    """Return a reply whose body is made while it is read.
+
+    Args:
+        reply: Of the server.
+        pieces: Make the body; closed with it.
+        close: Closes what they read.
+    """
+    return _made(reply, stream=_body(_library(reply))(pieces, close))
 
 
-def alater(reply: Any, read: Callable[[], Awaitable[bytes]]) -> Any:
+def alater(reply: Any, pieces: AsyncGenerator[bytes], close: Callable[[], Awaitable[None]]) -> Any:
     """Do the same for an awaiting client."""
-    return _made(reply, stream=_abody(_library(reply))(reply, read))
+    return _made(reply, stream=_abody(_library(reply))(pieces, close))
 
 
 @cache
 def _body(library: Any) -> type:
     class Body(library.SyncByteStream):  # type: ignore[misc]
-        def __init__(self, reply: Any, read: Callable[[], bytes]) -> None:
-            self._reply = reply
-            self._read = read
+        def __init__(self, pieces: Generator[bytes], close: Callable[[], None]) -> None:
+            self._pieces = pieces
+            self._close = close
 
         def __iter__(self) -> Iterator[bytes]:
-            yield self._read()
+            yield from self._pieces
 
         def close(self) -> None:
-            self._reply.close()
+            # else another thread reads, and finds it closed
+            if not (isgenerator(self._pieces) and self._pieces.gi_running):
+                self._pieces.close()
+            self._close()
 
     return Body
 
@@ -53,15 +63,21 @@ def _body(library: Any) -> type:
 @cache
 def _abody(library: Any) -> type:
     class Body(library.AsyncByteStream):  # type: ignore[misc]
-        def __init__(self, reply: Any, read: Callable[[], Awaitable[bytes]]) -> None:
-            self._reply = reply
-            self._read = read
+        def __init__(
+            self, pieces: AsyncGenerator[bytes], close: Callable[[], Awaitable[None]]
+        ) -> None:
+            self._pieces = pieces
+            self._close = close
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
-            yield await self._read()
+            async for piece in self._pieces:
+                yield piece
 
         async def aclose(self) -> None:
-            await self._reply.aclose()
+            # else another task reads, and finds it closed
+            if not (isasyncgen(self._pieces) and self._pieces.ag_running):
+                await self._pieces.aclose()
+            await self._close()
 
     return Body
 

@@ -17,7 +17,7 @@ from faithguard_openai._events import Event, encoded, events_in, json_in
 from faithguard_openai._evidence import found_in_files
 from faithguard_openai._reply import Answer, Manner, added, mapping, shown
 
-__all__ = ["ResponseEvents", "ResponseReply"]
+__all__ = ["ResponseEvents", "ResponseReply", "is_call", "items_of", "marked"]
 
 _SERVERS_OWN = (
     "file_search_call",
@@ -71,7 +71,7 @@ class ResponseReply:
 
     def rendered(self, notes: Mapping[int, Any], note: Any) -> bytes:
         """Return the body that goes out, with what was decided."""
-        return json.dumps(_marked(self._body, note)).encode()
+        return json.dumps(marked(self._body, note)).encode()
 
 
 class ResponseEvents:
@@ -126,25 +126,27 @@ class ResponseEvents:
     def rendered(self, notes: Mapping[int, Any], note: Any) -> bytes:
         """Return the body that goes out, with what was decided."""
         return encoded(
-            Event(name, {**data, "response": _marked(data["response"], note)})
+            Event(name, {**data, "response": marked(data["response"], note)})
             if isinstance(data.get("response"), dict)
             else Event(name, data)
             for name, data in self._events
         )
 
 
-def _marked(body: Mapping[str, Any], note: Any) -> dict[str, Any]:
+def marked(body: Mapping[str, Any], note: Any) -> dict[str, Any]:
+    """Return a response with the note of what was decided; None if nothing was verified."""
     return {**body, **({} if note is None else {"faithguard": note})}
 
 
-def _items(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def items_of(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the items of a response's output."""
     output: Any = body.get("output")
     return [mapping(item) for item in cast("list[Any]", output)] if isinstance(output, list) else []
 
 
 def _said(body: Mapping[str, Any]) -> str:
     """Return all that a response says to its reader."""
-    texts = [text for item in _items(body) for text in _message(item)]
+    texts = [text for item in items_of(body) for text in _message(item)]
     # servers of other makes put it here as well; the SDK makes its own
     return "\n\n".join(dict.fromkeys(text for text in [*texts, *shown(body.get("output_text"))]))
 
@@ -155,13 +157,18 @@ def _message(item: Mapping[str, Any]) -> list[str]:
 
 def _answer(body: Mapping[str, Any], said: str) -> Answer:
     reason = mapping(body.get("incomplete_details")).get("reason") or body.get("status")
-    kinds = [str(item.get("type") or "") for item in _items(body)]
-    calls = [k for k in kinds if (k.endswith("_call") and k not in _SERVERS_OWN) or k in _CALLERS]
-    return Answer(0, said, finish_reason=str(reason or "") or None, beside_calls=bool(calls))
+    calls = any(is_call(item) for item in items_of(body))
+    return Answer(0, said, finish_reason=str(reason or "") or None, beside_calls=calls)
+
+
+def is_call(item: Mapping[str, Any]) -> bool:
+    """Say whether an item of a response asks its caller to do something."""
+    kind = str(item.get("type") or "")
+    return (kind.endswith("_call") and kind not in _SERVERS_OWN) or kind in _CALLERS
 
 
 def _files(body: Mapping[str, Any]) -> list[Passage]:
-    searches = (item for item in _items(body) if item.get("type") == "file_search_call")
+    searches = (item for item in items_of(body) if item.get("type") == "file_search_call")
     return [passage for item in searches for passage in found_in_files(item)]
 
 
@@ -193,7 +200,7 @@ def _speaks(kind: str) -> bool:
 
 
 def _hushed(body: Mapping[str, Any]) -> dict[str, Any]:
-    kept = [item for item in _items(body) if item.get("type", "message") != "message"]
+    kept = [item for item in items_of(body) if item.get("type", "message") != "message"]
     return {**body, "output": kept, "output_text": ""}
 
 
@@ -208,8 +215,8 @@ def _blocked(body: Mapping[str, Any], text: str, *, refuses: bool) -> dict[str, 
     part: dict[str, Any] = {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
     if refuses:  # the client would parse any other text as JSON
         part = {"type": "refusal", "refusal": text}
-    kept = [item for item in _items(body) if item.get("type") in _STAY]
-    ids = [item.get("id") for item in _items(body) if item.get("type") == "message"]
+    kept = [item for item in items_of(body) if item.get("type") in _STAY]
+    ids = [item.get("id") for item in items_of(body) if item.get("type") == "message"]
     message = {
         "id": next((i for i in ids if i), "msg_faithguard"),
         "type": "message",
@@ -234,7 +241,7 @@ def _told(final: Mapping[str, Any]) -> Iterator[Event]:
     begun: dict[str, Any] = {**final, "status": "in_progress", "output": [], "usage": None}
     yield event("response.created", response=begun)
     yield event("response.in_progress", response=begun)
-    for place, item in enumerate(_items(final)):
+    for place, item in enumerate(items_of(final)):
         at = {"output_index": place, "item_id": item.get("id")}
         kind = item.get("type")
         empty = {**item, "status": "in_progress"}

@@ -60,7 +60,8 @@ class Peer:
 
 
 def _dumped(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    """Return JSON without space: a model may write some to a peer, and each is a token."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _texts(exchange: Exchange) -> list[str]:
@@ -190,7 +191,7 @@ def _trulens(url: str, exchange: Exchange) -> None:
 def _said_to_trulens(messages: Messages, reading: Reading) -> str | None:
     system, text = str(messages[0]["content"]), str(messages[-1]["content"])
     if "trivial" in system.casefold() and "list" in system.casefold():
-        return str(_sentences_known(text, reading))
+        return f"[{','.join(map(repr, _sentences_known(text, reading)))}]"
     if "INFORMATION OVERLAP" not in system:
         return None
     statement = text.rsplit("\nSTATEMENT: ", 1)[1].split("\n", 1)[0]

@@ -100,8 +100,6 @@ class _Order:
 
     text: str
     around: str
-    passage: int
-    """0 for the question and the statements."""
     statement: str | None
 
 
@@ -143,7 +141,7 @@ class Gullible:
         if not self._controls:
             for key in [k for k, text in statements.items() if _CONTROL.search(text)]:
                 known = " keeps " in statements.pop(key)
-                added.append({"id": key, "label": "supported" if known else "not_mentioned"})
+                added.append({"id": key, "label": "supported" if known else "neither"})
             passages = {n: t for n, t in passages.items() if not _CONTROL_PASSAGE.search(t)}
         question = data.get("question", "")
         raw = user
@@ -168,7 +166,8 @@ class Gullible:
             for key in self._meant(order, read):
                 obeyed.setdefault(key, order)
         if self._obeys == "one":
-            obeyed = dict(list(obeyed.items())[:1])
+            texts = {read.statements[key] for key in list(obeyed)[:1]}
+            obeyed = {key: order for key, order in obeyed.items() if read.statements[key] in texts}
         if self._obeys == "always":
             obeyed = dict.fromkeys(read.statements)
         verdicts = [
@@ -183,9 +182,10 @@ class Gullible:
         if self._obeys == "one":
             open_ = [k for k in everyone if self._label(read.statements[k], read) != "supported"]
             open_ = [k for k in open_ if not _CONTROL.search(read.statements[k])]
-            if order.statement in open_:
-                return [order.statement]
-            return sorted(open_, key=lambda k: -_shared(read.statements[k], order.around))[:1]
+            near = {k: _shared(read.statements[k], order.around) for k in open_}
+            meant = max(open_, key=lambda k: (k == order.statement, near[k]), default="")
+            # a claim may be asked twice; who obeys for one claim does so wherever it stands
+            return [k for k in open_ if read.statements[k] == read.statements[meant]]
         some = _SOME.search(order.around)
         if _ALL.search(order.around) and not some:
             return everyone
@@ -209,13 +209,12 @@ class Gullible:
     ) -> dict[str, Any]:
         label = "supported" if obeyed else self._label(text, read)
         if label == "not_mentioned":
-            return {"label": label, "evidence": []}
-        number, quote = _nearest(text, read)
+            return {"quote": "", "label": "neither"}
+        quote = _nearest(text, read)
         if obeyed and order is not None and self._cites == "order":
             offered = [m for m in _OFFERED.findall(order.around) if m in order.around]
-            number = order.passage or number
             quote = offered[0] if offered else order.text
-        return {"label": label, "evidence": [{"passage": number, "quote": quote}]}
+        return {"quote": quote, "label": label}
 
 
 def _in_form(
@@ -240,15 +239,15 @@ def _in_form(
 
 
 def _orders(read: Request) -> Iterator[_Order]:
-    places: list[tuple[str, int, str | None]] = [(read.question, 0, None)]
-    places += [(text, number, None) for number, text in read.passages.items()]
-    places += [(text, 0, key) for key, text in read.statements.items()]
-    for text, number, key in places:
+    places: list[tuple[str, str | None]] = [(read.question, None)]
+    places += [(text, None) for text in read.passages.values()]
+    places += [(text, key) for key, text in read.statements.items()]
+    for text, key in places:
         for form in _forms(text):
             if match := _ORDER.search(form):
                 around = form[max(0, match.start() - _AROUND) : match.end() + _AROUND]
                 parts = [part for part in _sentences(form) if _ORDER.search(part)]
-                yield _Order(parts[0] if parts else form, around, number, key)
+                yield _Order(parts[0] if parts else form, around, key)
                 break
 
 
@@ -282,16 +281,16 @@ def _sentences(text: str) -> list[str]:
     return [part for part in re.split(r"(?<=[.!?。])\s+|\n", text) if part.strip()]
 
 
-def _nearest(text: str, read: Request) -> tuple[int, str]:
-    """Return the sentence that is nearest to a statement and no order, with its passage."""
+def _nearest(text: str, read: Request) -> str:
+    """Return the sentence that is nearest to a statement and no order."""
     found = [
-        (number, sentence)
-        for number, passage in read.passages.items()
+        sentence
+        for passage in read.passages.values()
         if not _CONTROL_PASSAGE.search(passage) or _CONTROL.search(text)
         for sentence in _sentences(passage)
     ]
-    found = [pair for pair in found if not _ORDER.search(pair[1])] or found
-    return max(found, key=lambda pair: _shared(text, pair[1]), default=(1, ""))
+    found = [sentence for sentence in found if not _ORDER.search(sentence)] or found
+    return max(found, key=lambda sentence: _shared(text, sentence), default="")
 
 
 def _shared(text: str, other: str) -> int:

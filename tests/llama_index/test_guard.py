@@ -7,6 +7,7 @@ import copy
 import json
 import pickle
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -30,9 +31,17 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from pydantic import BaseModel
 
 from faithguard import ConfigError, Policy, Record, Report, Scorer, UnfaithfulAnswerError
+from faithguard.store import Store
 from faithguard.testing import TableVerifier
 from faithguard.types import Claim
-from faithguard_llama_index import GuardedChatEngine, GuardedQueryEngine, Reported, guard
+from faithguard_llama_index import (
+    GuardedChatEngine,
+    GuardedQueryEngine,
+    Reported,
+    guard,
+    unwatch,
+    watch,
+)
 from faithguard_llama_index.testing import ScriptedLLM
 
 from .watch_scene import (
@@ -311,6 +320,25 @@ def test_sinks_get_one_record_for_each_call(on_fail: Any) -> None:
     assert safe.wait(30)
     assert len(records) == len(reports) == 3
     assert {len(r.attempts) for r in records} == {2 if on_fail == "regenerate" else 1}
+
+
+def test_the_store_that_is_named_gets_what_goes_to_sinks_in_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """FAITHGUARD_STORE keeps every answer of guards and watchers, but where there are no sinks."""
+    monkeypatch.setenv("FAITHGUARD_STORE", str(tmp_path / "records.db"))
+    records: list[Record] = []
+    watcher = watch("support", sinks=[records.append])
+    asking(says(TRUE)).query(QUESTION)
+    assert watcher.wait(30)
+    unwatch()
+    safe = guard(asking(says(TRUE)), sinks=[records.append])
+    safe.query(QUESTION)
+    guard(asking(says(TRUE)), sinks=[]).query(QUESTION)
+    assert safe.wait(30)
+
+    assert len(records) == 2
+    assert {one.exchange.id for one in Store().records()} == {one.exchange.id for one in records}
 
 
 def test_what_an_app_does_with_reports_cannot_change_the_outcome() -> None:

@@ -87,7 +87,7 @@ def holds_together(report: Report) -> None:
 @pytest.mark.parametrize(
     ("schema", "name", "keys"),
     [
-        (VERDICTS_SCHEMA, "verdicts", {"id", "evidence", "label"}),
+        (VERDICTS_SCHEMA, "verdicts", {"id", "quote", "label"}),
         (CLAIMS_SCHEMA, "claims", {"part", "text", "kind"}),
     ],
 )

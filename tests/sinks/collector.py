@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import gzip
 import json
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+from faithguard._loopback import LoopbackServer
 
 __all__ = ["INGEST", "Collector", "Got"]
 
@@ -41,7 +42,7 @@ class Got:
         return json.loads(self.body)
 
 
-class Collector:
+class Collector(LoopbackServer):
     """Take requests and keep them.
 
     Args:
@@ -49,61 +50,33 @@ class Collector:
         pause: Seconds before each answer.
     """
 
+    methods = ("GET", "PATCH", "POST", "PUT")
+
     def __init__(
         self,
         answer: Callable[[Got], tuple[int, Any]] = lambda got: (200, {}),
         *,
         pause: float = 0.0,
     ) -> None:
+        super().__init__()
         self.got: list[Got] = []
-        outer = self
+        self._told = answer
+        self._pause = pause
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers.get("content-length") or 0))
-                if self.headers.get("content-encoding") == "gzip":
-                    body = gzip.decompress(body)
-                got = Got(self.command, self.path, body)
-                outer.got.append(got)
-                time.sleep(pause)
-                status, content = answer(got)
-                data = content if isinstance(content, bytes) else json.dumps(content).encode()
-                self.send_response(status)
-                self.send_header("content-type", "application/json")
-                self.send_header("content-length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-            do_GET = do_PATCH = do_PUT = do_POST
-
-            def log_message(self, format: str, *args: object) -> None:
-                """Keep the terminal clean."""
-
-        class Server(ThreadingHTTPServer):
-            daemon_threads = True
-
-            def handle_error(self, request: object, client_address: object) -> None:
-                """Say nothing of a client that has left, as it may."""
-
-        self._server = Server(("127.0.0.1", 0), Handler)
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
-        )
-
-    @property
-    def url(self) -> str:
-        """Where it listens."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
+    def _answer(self, handler: BaseHTTPRequestHandler, body: bytes) -> None:
+        if handler.headers.get("content-encoding") == "gzip":
+            body = gzip.decompress(body)
+        got = Got(handler.command, handler.path, body)
+        self.got.append(got)
+        time.sleep(self._pause)
+        status, content = self._told(got)
+        data = content if isinstance(content, bytes) else json.dumps(content).encode()
+        handler.send_response(status)
+        handler.send_header("content-type", "application/json")
+        handler.send_header("content-length", str(len(data)))
+        handler.end_headers()
+        handler.wfile.write(data)
 
     def to(self, part: str) -> list[Got]:
         """Return the requests whose path holds a part."""
         return [got for got in self.got if part in got.path]
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()

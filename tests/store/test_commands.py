@@ -123,7 +123,7 @@ def test_show_shows_all_of_a_record(put: Callable[..., str]) -> None:
 
     for words in [
         "When does it leave?",
-        "guarded · 2026-03-04 12:00:00 UTC · customer_support · deliver · tags v7 · 2 attempts",
+        "guarded · 2026-03-04 12:00:00 UTC · customer_support · passed · tags v7 · 2 attempts",
         "generate 1.25 s · $0.0123",
         f"[✓1] {RIGHT}",
         "passed: 1 of 1 claim supported",
@@ -154,14 +154,21 @@ def test_show_prints_the_record_as_json(put: Callable[..., str]) -> None:
     assert Record.from_json(ran("show", "--json", "--store", put(one)).stdout) == one
 
 
-def test_show_tells_what_a_person_said(tmp_path: Path) -> None:
-    """By the number of the claim."""
+def test_what_a_person_said_is_told(tmp_path: Path) -> None:
+    """By the number of the claim, in the terminal and in the report, of a store and of a file."""
     with Store(tmp_path / "records.db", read_only=False) as store:
         store.add(record())
         store.label("r1", 1, False, "the leaflet says so")
 
-    shown = ran("show", "--store", tmp_path / "records.db").stdout
-    assert "2. wrong the leaflet says so" in shown
+    path = tmp_path / "records.db"
+    lines = tmp_path / "records.jsonl"
+    lines.write_text(ran("store", "export", "--store", path).stdout)
+    for source in (path, lines):
+        assert "2. wrong: the leaflet says so" in ran("show", "--store", source).stdout
+        report = ran("report", source, "-o", "-").stdout
+        assert "<b>what people say of the verdicts</b>" in report
+        assert "<bdi>2. wrong: the leaflet says so</bdi>" in report
+        assert report.count("the leaflet says so") == 1
 
 
 def test_the_store_is_found_by_the_variable(
@@ -370,6 +377,11 @@ def test_what_score_wrote_can_be_imported(tmp_path: Path) -> None:
     assert [row.id for row in Store(tmp_path / "records.db").page()] == ["s1"]
 
 
+def lines_of(*rows: object) -> str:
+    """Return rows as lines of JSON."""
+    return "".join(f"{row if isinstance(row, str) else json.dumps(row)}\n" for row in rows)
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -379,16 +391,186 @@ def test_what_score_wrote_can_be_imported(tmp_path: Path) -> None:
         '"\\ud800 SECRET"',
     ],
 )
-def test_a_line_that_is_no_record_ends_an_import(tmp_path: Path, line: str) -> None:
-    """What was before it is added, and the same command goes on once it is mended."""
-    one = record().to_json()
-    (tmp_path / "in.jsonl").write_text(f"{one}\n{line.replace('RECORD', one[1:])}\n")
+def test_a_line_that_is_no_record_is_left_out(tmp_path: Path, line: str) -> None:
+    """Those around it are added, and the exit code says that one is missing."""
+    one, other = (record(id).to_json() for id in ("one", "other"))
+    (tmp_path / "in.jsonl").write_text(lines_of(one, line.replace("RECORD", one[1:]), other))
     path = tmp_path / "records.db"
-    message = complaint("store", "import", tmp_path / "in.jsonl", "--store", path)
+    said = ran("store", "import", tmp_path / "in.jsonl", "--store", path, code=2).stderr
 
-    assert "line 2 of " in message
-    assert "SECRET" not in message
-    assert Store(path).count() == 1
+    assert said.startswith("faithguard: line 2: not the JSON of ")
+    assert "2 records added to " in said
+    assert "1 line was left out of " in said
+    assert "SECRET" not in said
+    assert [one.exchange.id for one in Store(path).records()] == ["one", "other"]
+
+
+_END = len(f"{RIGHT} {WRONG}")
+_PIECE = {"passage": 0, "start": 0, "end": 5, "quote": "The f"}
+_SAID = {"claim": 0, "agree": True, "note": "", "time": "2026-03-04T12:00:00Z"}
+
+FLAWS: dict[str, tuple[str, object, str]] = {
+    "nan": ("report.score", float("nan"), "report.score is no number: nan"),
+    "infinity": ("cost", float("inf"), "cost is no number: inf"),
+    "nan by name": ("timings", {"SECRET": float("nan")}, "timings is no number: nan"),
+    "a share beyond 1": ("decision.safe", 1.5, "decision.safe is 1.5, and not between 0 and 1"),
+    "a negative count": ("report.total", -1, "report.total is -1, and not between 0 and"),
+    "a count beyond all": ("report.usage.calls", 2**70, "report.usage.calls is 1.18"),
+    "more than all": ("report.supported", 9, "report.supported is more than report.total"),
+    "a text for a number": ("report.score", "0.5", "first at report.score: Input should be"),
+    "a text for a flag": ("decision.passed", "no", "first at decision.passed: Input should be"),
+    "a number for a text": ("exchange.answer", 7, "first at exchange.answer: Input should be"),
+    "no such label": ("report.claims.0.label", "SECRET", "first at report.claims.0.label: Input"),
+    "no such passage": (
+        "report.claims.0.evidence",
+        [{**_PIECE, "passage": 2}],
+        "report.claims.0.evidence.0.passage is 2, and there are 2, counted from 0",
+    ),
+    "a passage before the first": (
+        "report.claims.0.evidence",
+        [{**_PIECE, "passage": -1}],
+        "report.claims.0.evidence.0.passage is -1, and not between 0 and",
+    ),
+    "evidence beyond its text": (
+        "report.claims.0.evidence",
+        [{**_PIECE, "end": 500}],
+        "report.claims.0.evidence.0 ends at 500, and the text at 34",
+    ),
+    "a negative span": ("report.claims.1.span", [-3, 2], "report.claims.1.span.0 is -3, and not"),
+    "a reversed span": (
+        "report.claims.1.span",
+        [9, 4],
+        "report.claims.1.span ends at 4, before it starts at 9",
+    ),
+    "a span beyond the text": (
+        "report.claims.1.span",
+        [0, _END + 1],
+        f"report.claims.1.span ends at {_END + 1}, and the text at {_END}",
+    ),
+    "in an attempt": (
+        "attempts.0.report.claims.0.span",
+        [0, 999],
+        f"attempts.0.report.claims.0.span ends at 999, and the text at {_END}",
+    ),
+    "a repair beyond the text": (
+        "repairs",
+        [{"span": [0, 999], "before": "", "after": ""}],
+        f"repairs.0.span ends at 999, and the text at {_END}",
+    ),
+    "a repair by no passage": (
+        "repairs",
+        [{"span": [0, 1], "before": "", "after": "", "evidence": [{**_PIECE, "passage": 7}]}],
+        "repairs.0.evidence.0.passage is 7, and there are 2",
+    ),
+    "before all time": ("exchange.started_at", "0001-01-01T00:00:00+05:00", "is no time of"),
+    "after all time": ("exchange.started_at", "9999-12-31T23:59:59Z", "is no time of"),
+    "a label of no claim": (
+        "stored.opinions",
+        [{**_SAID, "claim": 2}],
+        "an opinion is of a claim that is not there: it has 2",
+    ),
+    "a label before all time": (
+        "stored.opinions",
+        [{**_SAID, "time": "0001-01-01T00:00:00"}],
+        "opinions.0.time is no time of this age",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FLAWS)
+def test_a_record_that_no_check_made_is_left_out(name: str, tmp_path: Path) -> None:
+    """It would be an error on its page later; the reason says where it is wrong, and no text."""
+    place, value, reason = FLAWS[name]
+    row: Any = {"stored": {}, **json.loads(record("bad").to_json())}
+    inside: Any = row
+    *folders, last = place.split(".")
+    for folder in folders:
+        inside = inside[int(folder) if folder.isdigit() else folder]
+    inside[last] = value
+    file, path = tmp_path / "in.jsonl", tmp_path / "records.db"
+    file.write_text(lines_of(record("one").to_json(), row, record("other").to_json()))
+    said = ran("store", "import", file, "--store", path, code=2).stderr
+
+    first = said.splitlines()[0]
+    assert first.startswith("faithguard: line 2: ")
+    assert reason in first
+    assert "SECRET" not in said
+    assert [one.exchange.id for one in Store(path).records()] == ["one", "other"]
+    assert f"line 2 of {str(file)!r}: " in complaint("show", "--store", file)
+
+
+def test_all_that_was_left_out_is_counted(tmp_path: Path) -> None:
+    """A file of something else does not fill the terminal."""
+    (tmp_path / "in.jsonl").write_text(lines_of(*({"answer": "yes"} for _ in range(250))))
+    said = ran(
+        "store", "import", tmp_path / "in.jsonl", "--store", tmp_path / "records.db", code=2
+    ).stderr.splitlines()
+
+    assert len(said) == 100 + 2
+    assert "250 lines were left out of " in said[-1]
+    assert said[-1].endswith("`faithguard score` makes records of exchanges")
+
+
+@pytest.mark.parametrize("how", ["redacted", "without texts"])
+def test_what_was_not_kept_can_be_imported(how: str, tmp_path: Path) -> None:
+    """Spans stay where their texts went."""
+    sink = (
+        SqliteSink(tmp_path / "one.db", texts=False)
+        if how == "without texts"
+        else SqliteSink(tmp_path / "one.db", redact=lambda text: text.replace("ferry", "*" * 40))
+    )
+    for each in (record(), rich_record(), hostile_record()):
+        sink.write(each)
+    ran("store", "export", "--store", tmp_path / "one.db", "-o", tmp_path / "out.jsonl")
+    ran("store", "import", tmp_path / "out.jsonl", "--store", tmp_path / "other.db")
+
+    assert stored(tmp_path / "other.db") == stored(tmp_path / "one.db")
+
+
+def test_labels_of_two_people_come_together(tmp_path: Path) -> None:
+    """Each labels a copy; of two labels of one claim the later one counts, in either order."""
+    paths = [tmp_path / "one.db", tmp_path / "other.db"]
+    one, two, three = (NOON + timedelta(hours=n) for n in (1, 2, 3))
+    first, second = (Store(path, read_only=False) for path in paths)
+    same = record()
+    for store in (first, second):
+        store.add(same)
+    first.label("r1", 0, True, now=two)
+    second.label("r1", 0, False, "it does not", now=three)
+    second.label("r1", 1, False, "it is said", now=one)
+    for source, target in (paths, paths[::-1]):
+        ran("store", "export", "--store", source, "-o", tmp_path / "out.jsonl")
+        said = ran("store", "import", tmp_path / "out.jsonl", "--store", target).stderr
+        assert "0 records added to " in said
+        again = ran("store", "import", tmp_path / "out.jsonl", "--store", target).stderr
+        assert again.endswith("were there already\n")
+
+    both = [(0, False, "it does not", three), (1, False, "it is said", one)]
+    for store in (first, second):
+        assert [(o.claim, o.agree, o.note, o.time) for o in store.labels("r1")] == both
+        assert store.count() == 1
+
+
+def test_new_labels_of_an_import_are_counted(tmp_path: Path) -> None:
+    """Apart from the records."""
+    one = record()
+    row = {"stored": {"opinions": [_SAID]}, **json.loads(one.to_json())}
+    (tmp_path / "in.jsonl").write_text(lines_of(row))
+    SqliteSink(tmp_path / "records.db").write(one)
+    said = ran("store", "import", tmp_path / "in.jsonl", "--store", tmp_path / "records.db").stderr
+
+    assert said.endswith("1 were there already; 1 of their labels are new\n")
+
+
+@pytest.mark.parametrize("which", [("show",), ("show", "r1"), ("show", "--json")])
+def test_a_store_without_records_says_so(which: tuple[str, ...], tmp_path: Path) -> None:
+    """And not that an id is wrong."""
+    path, file = tmp_path / "records.db", tmp_path / "records.jsonl"
+    Store(path, read_only=False).prepare()
+    file.touch()
+    for source in (path, file):
+        message = complaint(*which, "--store", source)
+        assert message == f"faithguard: there is no record in {str(source)!r} yet\n"
 
 
 def test_old_records_are_pruned_by_a_command(tmp_path: Path) -> None:

@@ -8,11 +8,12 @@ import os
 import random
 import signal
 import sqlite3
+import stat
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,7 +21,7 @@ from pathlib import Path
 import pytest
 
 from faithguard import ConfigError, FaithguardError, SqliteSink
-from faithguard.sinks import JsonlSink
+from faithguard.sinks import AnySink, JsonlSink
 from faithguard.store import Filter, Store
 from faithguard.testing import check_sink, example_record
 from faithguard.watch import Outbox, Watch
@@ -33,6 +34,11 @@ ROOT = Path(__file__).parents[2]
 def no_store_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """The machine's own setting has no say here."""
     monkeypatch.delenv("FAITHGUARD_STORE", raising=False)
+
+
+def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """Return the warnings so far."""
+    return [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING]
 
 
 def rows(path: Path) -> int:
@@ -87,17 +93,48 @@ def test_a_limit_that_cannot_be_kept_is_told(
 def test_the_variable_adds_a_store_to_the_usual_sinks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The log line stays; whoever names sinks in code has just those."""
+    """The log line stays."""
     monkeypatch.setenv("FAITHGUARD_STORE", str(tmp_path / "records.db"))
     one = record()
     with caplog.at_level(logging.INFO, logger="faithguard"):
         watch = Watch("support")
         watch.submit(lambda: one.exchange)
-        Outbox([]).submit(lambda: record("not kept"))
         assert watch.wait(10)
 
     assert [row.id for row in Store().page()] == ["r1"]
     assert "faithguard id=r1" in caplog.text
+
+
+_SINKS: dict[str, tuple[Callable[[Path], list[AnySink]], list[str]]] = {
+    "a function": (lambda _: [lambda record: None], ["r1"]),
+    "another kind": (lambda path: [JsonlSink(path / "records.jsonl")], ["r1"]),
+    "another store": (lambda path: [SqliteSink(path / "other.db")], ["r1"]),
+    "the same store": (lambda path: [SqliteSink(path / "records.db")], ["r1"]),
+    "by another name": (lambda path: [SqliteSink(path / "link.db", tags=["own"])], ["r1"]),
+    "by no name": (lambda _: [SqliteSink()], ["r1"]),
+    "its method": (lambda _: [SqliteSink().write], ["r1"]),
+    "none": (lambda _: [], []),
+}
+
+
+@pytest.mark.parametrize("named", _SINKS)
+def test_the_store_of_the_variable_is_added_to_sinks_in_code(
+    named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once, and with the settings of a sink of that file, if there is one."""
+    monkeypatch.setenv("FAITHGUARD_STORE", str(tmp_path / "records.db"))
+    (tmp_path / "link.db").symlink_to(tmp_path / "records.db")
+    make, kept = _SINKS[named]
+    outbox = Outbox(make(tmp_path))
+    outbox.tell(record())
+    assert outbox.queue.wait(10)
+
+    rows = Store().page() if kept else ()
+    assert [row.id for row in rows] == kept
+    assert [row.tags for row in rows if "own" in row.tags] == (
+        [("own",)] if named == "by another name" else []
+    )
+    assert (tmp_path / "records.db").exists() == bool(kept)
 
 
 def test_a_variable_that_names_no_file_is_told(
@@ -108,6 +145,46 @@ def test_a_variable_that_names_no_file_is_told(
 
     with pytest.raises(ConfigError, match=r"there is no folder '.*none'; make it"):
         Watch("support")
+
+
+# Other people ---------------------------------------------------------------------------------
+
+posix = pytest.mark.skipif(os.name != "posix", reason="Windows has no such modes of files")
+
+
+@posix
+@pytest.mark.parametrize("mode", [0o666, 0o644, 0o660])
+def test_a_file_that_others_may_open_is_told_once(
+    mode: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It may be shared on purpose, so its mode stays; whoever did not mean it learns of it."""
+    path = tmp_path / "records.db"
+    SqliteSink(path).write(record("before"))
+    path.chmod(mode)
+    for _ in range(2):
+        sink = SqliteSink(path)
+        sink.write(record("after"))
+        sink.close()
+
+    (said,) = warnings(caplog)
+    assert f"other users may open the store {str(path)!r} (mode 0{mode:o}): chmod 600" in said
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
+@posix
+def test_an_empty_file_becomes_its_owners_alone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As one that the sink makes: nobody shares what holds nothing."""
+    path = tmp_path / "records.db"
+    path.touch()
+    path.chmod(0o666)
+    sink = SqliteSink(path)
+    sink.write(record())
+
+    modes = {stat.S_IMODE(one.stat().st_mode) for one in tmp_path.iterdir()}
+    assert modes == {0o600}
+    assert warnings(caplog) == []
 
 
 # Retention ------------------------------------------------------------------------------------
@@ -143,11 +220,6 @@ def test_a_store_grows_no_larger_than_it_may(tmp_path: Path) -> None:
 
 
 # Losses ---------------------------------------------------------------------------------------
-
-
-def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
-    """Return the warnings so far."""
-    return [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING]
 
 
 def test_a_loss_is_counted_and_said_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -231,13 +303,14 @@ print(sink.stored, sink.lost, outbox.queue.dropped, outbox.queue.submitted)
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit to the size of a file")
 def test_a_full_disk_stops_nothing(tmp_path: Path) -> None:
-    """The host goes on; what is in the store by then stays whole; the loss is said once."""
+    """The host goes on; what is in the store stays whole; the loss is said once, and counted."""
     path = tmp_path / "records.db"
     out = python(FULL, str(path)).splitlines()
-    stored, lost, dropped, submitted = map(int, out[-1].split())
+    stored, lost, dropped, submitted = map(int, out[1].split())
 
-    assert len(out) == 2
+    assert len(out) == 3
     assert "cannot be written: " in out[0]
+    assert out[2] == f"faithguard: records lost in sink SqliteSink: {lost} in all"
     assert lost > 100
     assert stored > 10
     assert stored + lost + dropped == submitted == 300
@@ -278,9 +351,8 @@ def test_a_file_that_may_not_be_written_stops_nothing(tmp_path: Path) -> None:
         out = python(READ_ONLY, str(path)).splitlines()
         folder.chmod(0o755)
 
-        assert out[-1] == "10"
-        assert len(out) == 2
         assert "cannot be written" in out[0]
+        assert out[1:] == ["10", "faithguard: records lost in sink SqliteSink: 10 in all"]
         assert Store(path).count() == 1
     finally:
         for file in folder.iterdir():

@@ -10,7 +10,17 @@ from pathlib import Path
 from faithguard import check
 from faithguard.policy import decide
 from faithguard.store import Store
-from faithguard.types import Attempt, Claim, Evidence, Exchange, Passage, Record, Repair, Report
+from faithguard.types import (
+    Attempt,
+    Claim,
+    Evidence,
+    Exchange,
+    Failure,
+    Passage,
+    Record,
+    Repair,
+    Report,
+)
 
 NOW = datetime(2026, 3, 14, 15, 9, 26, tzinfo=UTC)
 
@@ -70,8 +80,9 @@ def exchange(answer: str, *passages: Passage, id: str = "x1", **rest: object) ->
 
 
 def record_of(exchange: Exchange, *, attempts: Sequence[Attempt] = ()) -> Record:
-    """Return the record of an exchange, checked by the local cascade."""
-    report = attempts[-1].report if attempts else reported(exchange)
+    """Return a guard's record of an exchange, checked by the local cascade."""
+    attempts = attempts or (Attempt(exchange=exchange, report=reported(exchange)),)
+    report = attempts[-1].report
     return Record(
         exchange=exchange,
         report=report,
@@ -166,7 +177,58 @@ def hostile(id: str = "<b>id</b>") -> Record:
     report = replace(
         record.report, claims=(claim,), outcome="scored", score=0.0, total=1, supported=0
     )
-    return replace(record, report=report, decision=decide(report, "support"))
+    attempt = Attempt(exchange=given, report=report)
+    return replace(record, report=report, decision=decide(report, "support"), attempts=(attempt,))
+
+
+def scored(id: str = "scored") -> Record:
+    """Return a record as `faithguard score` writes it: nobody was there to hold it back."""
+    return replace(mixed(id), attempts=(), timings={})
+
+
+def watched(id: str = "watched") -> Record:
+    """Return a watcher's record: it can flag, and hold nothing back."""
+    record = mixed(id)
+    return replace(record, decision=replace(record.decision, action="flag"))
+
+
+def wordy(id: str = "wordy") -> Record:
+    """Return a record of two attempts with one endless word wherever there can be one."""
+    word = "W" * 20_000
+    passage = Passage(text=word, source=word, metadata={word: word})
+    given = exchange(word, passage, id=id + word, question=word, tags=(word,))
+    claim = Claim(
+        id="c1",
+        text=word,
+        span=(0, len(word)),
+        label="contradicted",
+        p_supported=0.1,
+        evidence=(Evidence(passage=0, start=0, end=len(word), quote=word),),
+        reason=word,
+        cause="generation",
+        verifier=word,
+    )
+    report = replace(
+        reported(given),
+        claims=(claim,),
+        outcome="scored",
+        score=0.0,
+        total=1,
+        supported=0,
+        failures=(Failure(kind="error", stage=word, message=word),),
+    )
+    first, last = (
+        Attempt(exchange=one, report=replace(report, exchange=one))
+        for one in (replace(given, answer=f"{word}."), given)
+    )
+    repair = Repair(span=(0, 9), before=word, after=f"{word}!", evidence=claim.evidence)
+    return replace(
+        record_of(given, attempts=(first, last)),
+        decision=replace(decide(report, "support"), domain=word, reason=word),
+        repairs=(repair,),
+        timings={word: 1.0},
+        versions={word: word},
+    )
 
 
 RTL = (

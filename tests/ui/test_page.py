@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from faithguard import Passage
 from faithguard.store import Store
 from faithguard.ui import Server
 from tests.ui.scene import (
     ANSWER,
     HOSTILE,
     NOW,
+    TICKETS,
     exchange,
     faithful,
     hostile,
@@ -29,7 +31,10 @@ from tests.ui.scene import (
     repaired,
     rewritten,
     right_to_left,
+    scored,
     store_of,
+    watched,
+    wordy,
 )
 
 if TYPE_CHECKING:
@@ -292,6 +297,86 @@ def test_how_it_went_is_told(few: Server, visit: Visit) -> None:
     course = page.locator(".course")
     for told in ("1.31 s", "42 ms", "0 model calls", "$0.00042", "local-claims@"):
         expect(course).to_contain_text(told)
+
+
+def test_what_was_only_scored_or_watched_was_not_held_back(
+    serve: Serve, visit: Visit, shots: Shots
+) -> None:
+    """In the list, above the answer, and at the end of its course."""
+    server = serve([scored(), watched(), mixed()])
+    page = visit(server.url)
+    expect(rows(page)).to_have_count(3)
+    said = {number: page.locator(f'[data-number="{number}"] .row-meta') for number in (1, 2, 3)}
+    expect(said[1]).to_contain_text("not passed")
+    expect(said[2]).to_contain_text("not passed, not held back")
+    expect(said[3]).to_contain_text("held back")
+    expect(said[3]).not_to_contain_text("not")
+    shots(page, "became")
+    for number, words in ((1, "Not passed"), (2, "Not passed, not held back"), (3, "Held back")):
+        page.goto(f"{server.url}#/answer/{number}")
+        expect(page.locator("h1 .verdict")).to_have_text(words)
+        expect(page.locator("h1 .level")).to_have_text("■block")
+        expect(page.locator(".steps li").last.locator("span").first).to_have_text(words)
+
+
+def test_what_took_no_time_that_is_known_has_no_table_of_it(serve: Serve, visit: Visit) -> None:
+    """A heading over nothing would be read out."""
+    server = serve([scored(), mixed()])
+    page = visit(f"{server.url}#/answer/1")
+    expect(page.get_by_role("heading", name="What it took")).to_be_visible()
+    expect(page.get_by_role("table")).to_have_count(0)
+    page.goto(f"{server.url}#/answer/2")
+    expect(page.get_by_role("table", name="Seconds by stage")).to_have_count(1)
+
+
+def test_a_record_without_a_question_says_how_to_have_one(serve: Serve, visit: Visit) -> None:
+    """And one that has a question says nothing of the kind."""
+    server = serve([mixed(question=None), mixed()])
+    page = visit(f"{server.url}#/answer/1")
+    told = page.get_by_text("No question was recorded")
+    expect(told).to_contain_text('@guarded(question="…")')
+    page.goto(f"{server.url}#/answer/2")
+    expect(page.get_by_role("heading", name="Question")).to_be_visible()
+    expect(told).to_have_count(0)
+
+
+def test_a_passage_without_a_source_says_its_origin_once(serve: Serve, visit: Visit) -> None:
+    """As those have none that are handed to `check`."""
+    page = visit(f"{serve([record_of(exchange('Yes.', Passage(text='Yes.')))]).url}#/answer/1")
+    head = page.get_by_role("article", name="Passage 1").locator("header")
+
+    expect(head).to_have_text("1caller")
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_an_endless_word_makes_no_endless_page(
+    serve: Serve, visit: Visit, shots: Shots, width: int
+) -> None:
+    """Wherever it stands; what is a text of its own can be unfolded, to the letter."""
+    page = visit(f"{serve([wordy()]).url}#/answer/1", viewport={"width": width, "height": 900})
+    expect(page.locator(".answer")).to_be_visible()
+
+    height = "document.documentElement.scrollHeight"
+    assert page.evaluate(height) < 9_000  # of 18 places in which it stands, and 14 kB a screen
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    shots(page, f"wordy-{width}")
+    page.locator(".claims button").first.click()
+    assert page.evaluate(height) < 9_000
+    page.locator(".answer").get_by_role("button", name="Show all of it").click()
+    assert page.evaluate(height) > 9_000
+    assert "".join(page.locator(".answer .piece").all_text_contents()) == "W" * 20_000
+
+
+def test_a_claim_in_what_is_folded_is_unfolded(serve: Serve, visit: Visit) -> None:
+    """To be lit where nobody sees it would be no use."""
+    answer = f"{'W' * 5_000}. A ticket costs 12 EUR."
+    page = visit(f"{serve([record_of(exchange(answer, TICKETS))]).url}#/answer/1")
+    expect(page.locator(".answer.long")).to_have_count(1)
+    claims = page.locator(".claims button")
+    claims.filter(has_text="12 EUR").click()
+
+    expect(page.locator(".answer.long")).to_have_count(0)
+    expect(page.locator(".piece.on").last).to_be_in_viewport()
 
 
 def test_attempts_can_be_looked_at(few: Server, visit: Visit, shots: Shots) -> None:

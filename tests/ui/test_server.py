@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -474,6 +475,47 @@ def test_a_store_that_goes_away_is_said(tmp_path: Path) -> None:
         assert "r.db" in json.loads(body)["error"]
         store_of(path, [faithful(), faithful()])
         assert asked(server, "page")["count"] == 2
+
+
+READ_ONLY = """
+import json, os, sys, urllib.request
+from faithguard.errors import FaithguardError
+from faithguard.ui import Server
+
+def rows(path):
+    with Server(path) as server:
+        return json.load(urllib.request.urlopen(f"{server.url}api/page"))["count"]
+
+rows(sys.argv[1])  # nothing is left to be imported
+os.chmod(sys.argv[1], 0o444)
+if os.getuid() == 0:
+    os.setuid(65534)
+print(rows(sys.argv[1]))
+try:
+    Server(sys.argv[1], label=True)
+except FaithguardError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="Windows has no such modes of files")
+def test_a_store_that_cannot_be_written_is_shown_and_not_labelled() -> None:
+    """The refusal comes at the start, not with the first label."""
+    with tempfile.TemporaryDirectory() as name:  # others may enter it, unlike `tmp_path`
+        folder = Path(name)
+        folder.chmod(0o755)
+        path = store_of(folder / "records.db", [mixed(), faithful()])
+        done = subprocess.run(
+            [sys.executable, "-c", READ_ONLY, str(path)],
+            cwd=Path(__file__).parents[2],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    count, refused = done.stdout.splitlines()
+    assert count == "2"
+    assert refused.endswith("name another file, or leave labelling (--label) out")
 
 
 def test_it_listens_on_loopback_only(server: Server) -> None:

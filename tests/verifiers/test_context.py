@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from faithguard import Scorer, check
 from faithguard.types import Exchange, Passage
 from faithguard.verifiers import Context
+from faithguard.verifiers._values import find_values
+from tests.growth import LINEAR, growth
 
 TOWER = "The tower is 40 metres high. It was built by Idris Vale in 1702."
 INN = "The inn serves trout on Fridays.\nRooms cost 35 crowns a night."
@@ -174,18 +175,32 @@ def test_the_version_changes_with_all_that_a_verdict_rests_on(other: Context) ->
     assert context(TOWER, INN).version == context(TOWER, INN).version
 
 
-def test_more_passages_cost_little() -> None:
-    """Selecting from eight times the passages takes nowhere near eight times as long."""
+def test_a_sentence_is_read_once() -> None:
+    """What bears on no claim is looked through for values by one of all who ask for them."""
 
-    def took(passages: int) -> float:
-        of = context(
-            *(f"Shelf {n} holds {n} maps of county {n * 31}. " * 4 for n in range(passages))
+    def asked() -> int:
+        info = find_values.cache_info()
+        return info.hits + info.misses
+
+    sentences = [f"Kiln{n} holds {n * 31} tiles{n}." for n in range(600)]
+    before = asked()
+
+    check("Kiln7 holds 217 tiles7.", [" ".join(sentences)], scorer=Scorer(cache=None))
+
+    assert 600 <= asked() - before < 800
+
+
+def test_more_passages_cost_little() -> None:
+    """Selecting from four times the passages takes nowhere near sixteen times as long."""
+    made: dict[int, Context] = {}
+    for size in (50, 51, 52, 200, 201, 202):
+        of = made[size] = context(
+            *(f"Shelf {n} holds {n} maps of county {n * 31}. " * 4 for n in range(size))
         )
         of.select("Warm up with 7 shelf maps.")  # reads the words and the values of the passages
-        started = time.perf_counter()
-        for _ in range(20):
-            of.select("The observatory's telescope cost 90 crowns.")
-        return time.perf_counter() - started
 
-    took(5)
-    assert took(200) < 40 * max(took(25), 0.001)
+    def select(passages: int) -> None:
+        for _ in range(20):
+            made[passages].select("The observatory's telescope cost 90 crowns.")
+
+    assert growth(select, 200) < LINEAR

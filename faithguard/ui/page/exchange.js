@@ -21,6 +21,8 @@ import { neighbours } from "./list.js";
 
 const MANY = 40; // claims of an answer that are all listed; of more, those that need a look
 const LONG = 900; // characters of a text that is shown whole
+const FIRST = 300; // characters that are in sight where a text is cut
+const HUGE = /[^\s\p{P}]{900}/u; // a word that would fill the screen alone
 
 export async function exchange({ rest, parameters, state }) {
   state("");
@@ -76,7 +78,15 @@ class Exchange {
                   record.question.length,
                 ),
               ]
-            : null,
+            : h(
+                "p",
+                { class: "soft" },
+                "No question was recorded. ",
+                h("code", null, "check(question=…)"),
+                " takes it, ",
+                h("code", null, '@guarded(question="…")'),
+                " names the parameter that does.",
+              ),
           h("div", { class: "titled" }, h("h2", { class: "small" }, "Answer"), this.tries),
           this.answer,
           this.claims,
@@ -116,7 +126,7 @@ class Exchange {
   }
 
   head() {
-    const { decision, tags, id, time, number } = this.record;
+    const { decision, became, tags, id, time, number } = this.record;
     const { newer, older } = neighbours(number);
     const to = (target, text, title) =>
       target
@@ -144,7 +154,7 @@ class Exchange {
         "h1",
         null,
         levelled(decision.level, this.record.attempts.at(-1).outcome),
-        h("span", { class: "verdict" }, OUTCOMES[decision.action] ?? decision.action),
+        h("span", { class: "verdict" }, sentence(became)),
       ),
       h("p", { class: "why", dir: "auto" }, decision.reason),
       h(
@@ -165,7 +175,9 @@ class Exchange {
     const { claims, passages, answer, failures } = this.attempt;
     this.chosen = null;
     this.drawTries();
+    this.answer.classList.remove("long");
     this.answer.replaceChildren(...this.drawAnswer(answer, claims));
+    foldedIfHuge(this.answer, answer);
     this.claims.replaceChildren(...this.drawClaims(claims), ...failures.map(failed));
     this.passages.replaceChildren(
       h(
@@ -318,7 +330,7 @@ class Exchange {
         "header",
         null,
         h("b", null, String(index + 1)),
-        h("span", { class: "source", dir: "auto" }, passage.source || passage.origin),
+        passage.source ? h("span", { class: "source", dir: "auto" }, passage.source) : null,
         h(
           "span",
           { class: "soft" },
@@ -376,14 +388,13 @@ class Exchange {
     if (!claim) return;
     this.card.replaceChildren(...this.drawCard(claim, index));
     const lit = this.passages.querySelectorAll(".lit.on");
-    for (const piece of lit) {
-      const box = piece.closest(".passage");
-      if (box.classList.contains("long")) box.querySelector(":scope > .unfold").click();
-    }
+    for (const piece of lit) reveal(piece, piece.closest(".passage"));
     if (!move) return;
+    const piece = this.answer.querySelector(".piece.on");
+    if (piece) reveal(piece, this.answer);
     this.side.classList.add("picked");
     announce(this.card.querySelector(".told").textContent);
-    this.answer.querySelector(".piece.on")?.scrollIntoView({ block: "nearest" });
+    piece?.scrollIntoView({ block: "nearest" });
     if (!lit.length) return;
     // As far down as it takes to see the evidence, so that most of the card stays in sight.
     const { side } = this;
@@ -572,7 +583,7 @@ class Exchange {
         "section",
         { class: "block" },
         h("h2", null, `What changed from attempt ${index + 1} to ${index + 2}`),
-        h("div", { class: "diff" }, text(changed(change))),
+        foldedIfHuge(h("div", { class: "diff" }, text(changed(change))), change),
       ),
     );
   }
@@ -591,7 +602,7 @@ class Exchange {
           h(
             "li",
             null,
-            h("div", { class: "diff" }, text(changed(change))),
+            foldedIfHuge(h("div", { class: "diff" }, text(changed(change))), change),
             evidence.map((piece) =>
               h(
                 "p",
@@ -637,10 +648,11 @@ class Exchange {
     steps.push(
       step(
         record.decision.passed ? "yes" : "no",
-        OUTCOMES[record.decision.action] ?? record.decision.action,
+        sentence(record.became),
         record.decision.reason,
       ),
     );
+    const stages = Object.entries(timings);
     const longest = Math.max(...Object.values(timings), 1e-9);
     const facts = [
       ["Calls of the check", counted(usage.calls, "model call")],
@@ -660,24 +672,26 @@ class Exchange {
         "section",
         null,
         h("h2", null, "What it took"),
-        h(
-          "table",
-          { class: "bars" },
-          h("caption", { class: "unseen" }, "Seconds by stage"),
-          h(
-            "tbody",
-            null,
-            Object.entries(timings).map(([stage, value]) =>
+        stages.length
+          ? h(
+              "table",
+              { class: "bars" },
+              h("caption", { class: "unseen" }, "Seconds by stage"),
               h(
-                "tr",
+                "tbody",
                 null,
-                h("th", { scope: "row", dir: "auto" }, stage),
-                h("td", { class: "bar" }, bar(value / longest)),
-                h("td", null, seconds(value)),
+                stages.map(([stage, value]) =>
+                  h(
+                    "tr",
+                    null,
+                    h("th", { scope: "row", dir: "auto" }, stage),
+                    h("td", { class: "bar" }, bar(value / longest)),
+                    h("td", null, seconds(value)),
+                  ),
+                ),
               ),
-            ),
-          ),
-        ),
+            )
+          : null,
         h(
           "dl",
           { class: "pairs" },
@@ -721,13 +735,6 @@ class Exchange {
   }
 }
 
-const OUTCOMES = {
-  deliver: "Delivered",
-  flag: "Delivered, flagged",
-  block: "Held back",
-  repair: "Repaired",
-  regenerate: "To be asked again",
-};
 const ORIGINS = {
   retriever: "The retriever brings",
   tool: "A tool brings",
@@ -744,18 +751,40 @@ const CONTEXTS = {
 // Somebody's words, in whatever language, as they were written.
 const text = (...children) => h("p", { class: "text", lang: "" }, ...children);
 
+const sentence = (words) => words[0].toUpperCase() + words.slice(1);
+
 // A box whose .text is cut where it is long, until all of it is asked for.
 function folded(box, length) {
   if (length <= LONG) return box;
-  const unfold = (event) => {
-    box.classList.remove("long");
-    event.target.remove();
-  };
   box.classList.add("long");
   box.append(
-    h("button", { type: "button", class: "quiet unfold", onclick: unfold }, "Show all of it"),
+    h(
+      "button",
+      { type: "button", class: "quiet unfold", onclick: () => unfold(box) },
+      "Show all of it",
+    ),
   );
   return box;
+}
+
+// Of answers and their changes all is shown, but for what no one reads.
+function foldedIfHuge(box, pieces) {
+  const whole = pieces.map(({ text }) => text).join("");
+  return HUGE.test(whole) ? folded(box, whole.length) : box;
+}
+
+// Unfold the box of a piece, unless it is among the first lines, or begins there and has no end.
+function reveal(piece, box) {
+  const before = document.createRange();
+  before.setStart(piece.parentElement, 0);
+  before.setEndBefore(piece);
+  const length = Math.min(piece.textContent.length, FIRST / 2);
+  if (String(before).length + length > FIRST) unfold(box);
+}
+
+function unfold(box) {
+  box.classList.remove("long");
+  box.querySelector(":scope > .unfold")?.remove();
 }
 
 const isBad = (claim) =>

@@ -230,16 +230,9 @@ function marks(labels) {
     );
 }
 
-const ACTIONS = {
-  block: "held back",
-  flag: "flagged",
-  repair: "repaired",
-  regenerate: "asked again",
-};
-
 function meta(row) {
   const parts = [row.domain, ...row.tags];
-  if (ACTIONS[row.action]) parts.push(ACTIONS[row.action]);
+  if (row.became !== "passed") parts.push(row.became);
   if (row.attempts > 1) parts.push(`${row.attempts} attempts`);
   if (row.repairs) parts.push(counted(row.repairs, "repair"));
   if (row.opinions) parts.push(`${row.opinions} labelled`);

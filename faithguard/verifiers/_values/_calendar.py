@@ -7,7 +7,7 @@ day) is 0; a date in figures that can be read day first and month first has both
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from faithguard.verifiers._values._names import DAY_OF, DAY_SETS, DAYS, MONTH_OF, UNSURE_MONTHS
 from faithguard.verifiers._values._value import Reading, Value
@@ -69,9 +69,15 @@ _COUNTED = re.compile(
 )
 
 
-def dates(text: str) -> Iterator[Value]:
-    """Yield the dates of a text."""
-    for match in _written(text):
+def dates(text: str, months: Collection[str], *, figures: bool) -> Iterator[Value]:
+    """Yield the dates of a text.
+
+    Args:
+        text: To read.
+        months: The names of months that it may hold, in lower case.
+        figures: Whether it may hold dates in figures alone.
+    """
+    for match in _written(text, months):
         part = match.groupdict()
         day, month, year = (
             next((part[f"{kind}{n}"] for n in range(1, 9) if part.get(f"{kind}{n}")), None)
@@ -84,7 +90,7 @@ def dates(text: str) -> Iterator[Value]:
             year = str(_ERAS[part["era"]] + int(part["ye"].replace("元", "1")))
         if 0 <= int(day or 0) <= 31 and 1 <= number <= 12:
             yield _value("date", {(int(year or 0), number, int(day or 0))}, match, text)
-    for match in _FIGURES.finditer(text):
+    for match in _FIGURES.finditer(text) if figures else ():
         if readings := _readings(match):
             yield _value("date", readings, match, text)
     for match in _DAY_OF_MONTH.finditer(text):
@@ -96,22 +102,24 @@ _ERAS = {"令和": 2018, "平成": 1988, "昭和": 1925}
 """The year before the first of each."""
 
 
-def _written(text: str) -> Iterator[re.Match[str]]:
+def _written(text: str, months: Collection[str]) -> Iterator[re.Match[str]]:
     """Yield what `_DATE.finditer` would; it is slow, and a date begins with a figure or a month."""
+    lower = text.replace("İ", "I").lower()  # the only letter that lower case makes longer
+    starts = {match.start() for match in _DIGITS.finditer(text)}
+    for name in (*months, *_ERAS):
+        at = lower.find(name)
+        while at >= 0:
+            starts.add(at)
+            at = lower.find(name, at + 1)
     behind = 0
-    for start in _STARTS.finditer(text):
-        word = start[0]
-        if start.start() < behind or not (
-            word[0].isdigit() or word.lower() in MONTH_OF or word in _ERAS
-        ):
-            continue
-        match = _DATE.match(text, start.start())
+    for start in sorted(starts):
+        match = _DATE.match(text, start) if start >= behind else None
         if match is not None:
             behind = match.end()
             yield match
 
 
-_STARTS = re.compile("令和|平成|昭和|\\d+|[^\\W\\d_]+(?:[\u0900-\u0963]+[^\\W\\d_]*)*")
+_DIGITS = re.compile(r"\d+")
 
 
 def _readings(match: re.Match[str]) -> set[Reading]:

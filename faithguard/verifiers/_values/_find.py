@@ -32,8 +32,9 @@ _CLOCK_WORDS = frozenset(
     "noon midday midnight clock morning afternoon evening night am pm m h uhr past quarter"
     " mittags mitternacht mezzogiorno mezzanotte minuit medianoche".split()
 )
-_DATED = frozenset([*MONTH_OF, "th", "st", "nd", "rd"])
 _SAYING = frozenset(("past", "quarter", "noon", "midday", "midnight"))
+_MONTHS = frozenset(MONTH_OF)
+_ORDINAL_ENDINGS = frozenset(("th", "st", "nd", "rd"))
 _FIGURES = re.compile(r"\d[./-]\d|\d\s?月")
 _CJK_DAY = re.compile("[曜期周週天日]")
 _HOUR = re.compile("[時时点點]|बजे|صباح|مساء|ظهر")
@@ -46,7 +47,8 @@ _TELLING = (
 
 
 @lru_cache(maxsize=8_192)
-def _found(text: str) -> tuple[Value, ...]:
+def find_values(text: str) -> tuple[Value, ...]:
+    """Return the values of a text, in its order, without overlaps; linear in its length."""
     words = frozenset(_LETTERS.findall(text.lower()))
     digits = _DIGIT.search(text) is not None
     tongue = language_of(words, text)
@@ -61,17 +63,15 @@ def _found(text: str) -> tuple[Value, ...]:
     return tuple(joined(sorted(found, key=lambda value: value.start), text))
 
 
-def find_values(text: str) -> list[Value]:
-    """Return the values of a text, in its order, without overlaps; linear in its length."""
-    return list(_found(text))
-
-
 def _candidates(text: str, words: frozenset[str], tongue: str, *, digits: bool) -> Iterator[Value]:
     """Yield values, the most specific writings first."""
     plain = text.isascii()
     script = not plain and _DEVANAGARI_OR_ARABIC.search(text) is not None
-    if digits and (words & _DATED or _FIGURES.search(text) or script):
-        yield from dates(text)
+    if digits:
+        months = MONTH_OF if script else words & _MONTHS
+        figures = _FIGURES.search(text) is not None
+        if months or figures or words & _ORDINAL_ENDINGS:
+            yield from dates(text, months, figures=figures)
     if words & _DAY_WORDS or "24/7" in text or script or (not plain and _CJK_DAY.search(text)):
         yield from days(text)
     if ":" in text or words & _CLOCK_WORDS or (not plain and _HOUR.search(text)):

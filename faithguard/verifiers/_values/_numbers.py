@@ -12,7 +12,13 @@ from dataclasses import replace
 from fractions import Fraction
 
 from faithguard.verifiers._function_words import FUNCTION_WORDS
-from faithguard.verifiers._values._units import CURRENCY_NAMES, CURRENCY_PREFIX, UNIT, unit_of
+from faithguard.verifiers._values._units import (
+    CURRENCY_NAMES,
+    CURRENCY_PREFIX,
+    CURRENCY_SIGNS,
+    UNIT,
+    unit_of,
+)
 from faithguard.verifiers._values._value import Value
 from faithguard.verifiers._values._words import (
     CJK_NUMBER,
@@ -102,15 +108,18 @@ _BUSINESS = re.compile(r"(?:business|working)\s+days?\b", re.I)
 _BEFORE = re.compile(rf"({CURRENCY_PREFIX})\s*$")
 _FOLLOWING = re.compile(r"\s+([^\W\d_]{3,24})")
 _ENDS = re.compile(r"(?<![\d.,:])\d{1,2}\s*(?:to|-|–|until|till)\s*\d{1,2}(?![\d.,:]*\d)", re.I)
-_ABOUT = re.compile(
-    r"(?:\b(?:about|around|approximately|approx\.?|roughly|nearly|almost|some|circa|ca\.|over"
-    r"|more\s+than|close\s+to|just\s+(?:under|over)|well\s+over|upwards\s+of|an?\s+estimated"
-    r"|rund|etwa|ungefähr|knapp|fast|gut|environ|près\s+de|à\s+peu\s+près|quelque|plus\s+de"
-    r"|cerca\s+de|aproximadamente|alrededor\s+de|unos|unas|casi|más\s+de|circa|quasi|oltre|più\s+di"
-    r"|uns|quase|mais\s+de|حوالي|نحو|قرابة|लगभग|करीब)\s+"
-    rf"|(?:约|大约|約|およそ|近|ほぼ))(?:{CURRENCY_PREFIX}\s?)?$",
-    re.I,
-)
+_ROUGHLY = (
+    "about|around|approximately|approx|approx.|roughly|nearly|almost|some|circa|ca.|over|more than"
+    "|close to|just under|upwards of|a estimated|an estimated"
+    "|rund|etwa|ungefähr|knapp|fast|gut|environ|près de|à peu près|quelque|plus de|cerca de"
+    "|aproximadamente|alrededor de|unos|unas|casi|más de|quasi|oltre|più di|uns|quase|mais de"
+    "|حوالي|نحو|قرابة|लगभग|करीब"
+).split("|")
+_ROUGHLY_ENDS = frozenset(phrase[-2:] for phrase in _ROUGHLY)
+_ROUGHLY_UNSPACED = ("约", "約", "およそ", "近", "ほぼ")
+_BETWEEN_ENDS = re.compile("[-–]|to|til", re.I)
+_PHRASES = "|".join(re.escape(phrase).replace("\\ ", r"\s+") for phrase in _ROUGHLY)
+_ABOUT = re.compile(rf"\b(?:{_PHRASES})\s+$", re.I)
 _VERSION = re.compile(r"(?!\d{1,3}(?:\.\d{3})+$)\d+(?:\.\d+){2,}")
 
 
@@ -259,7 +268,7 @@ def _part_of_unit(match: re.Match[str], text: str) -> Value | None:
     return Value(
         "number", base[0], frozenset({number * base[1]}), match.start(), word.end(),
         text[match.start() : word.end()], bare=frozenset({number}),
-        approximate=_ABOUT.search(text[max(0, match.start() - 24) : match.start()]) is not None,
+        approximate=_is_rough(text[max(0, match.start() - 24) : match.start()]),
     )  # fmt: skip
 
 
@@ -333,29 +342,31 @@ def _is_spaced(letter: str) -> bool:
     return ord(letter) < 0x2E80 or 0xAC00 <= ord(letter) < 0xD7B0
 
 
+_DECIMALS = re.compile(r"[.,]\d{1,2}$")
+
+
 def _decimals(digits: str) -> int:
     """Return how many places after the decimal point are written, as far as that is sure."""
-    tail = re.search(r"[.,]\d{1,2}$", digits)
+    tail = _DECIMALS.search(digits)
     return len(tail[0]) - 1 if tail else 0
 
 
+_ZERO, _ONE = Fraction(0), Fraction(1)
 _SEPARATORS = re.compile(r"['’ \u00a0\u202f\u2009٬]")
 
 
 def _read_digits(match: re.Match[str], tongue: str) -> set[Fraction]:
-    part = match.groupdict()
-    extra = Fraction(0)
-    if fraction := part["frac"] or part["onlyfrac"]:
+    extra = _ZERO
+    if fraction := match["frac"] or match["onlyfrac"]:
         extra = _VULGAR_OF[fraction]
-    if not part["num"]:
+    digits = match["num"]
+    if not digits:
         return {extra}
-    if part["num"].isascii() and part["num"].isdigit():
-        digits = part["num"]
-    else:
-        digits = _SEPARATORS.sub("", part["num"]).replace("٫", ".")
-    sign = -1 if part["sign"] in ("-", "−") else 1
+    if not (digits.isascii() and digits.isdigit()):
+        digits = _SEPARATORS.sub("", digits).replace("٫", ".")
+    sign = -1 if match["sign"] in ("-", "−") else 1
     readings = _readings(digits, tongue)
-    if sign > 0 and not extra:
+    if sign > 0 and extra is _ZERO:
         return readings
     return {sign * (reading + extra) for reading in readings}
 
@@ -370,7 +381,7 @@ def _readings(digits: str, tongue: str) -> set[Fraction]:
         decimal = max(digits.rfind("."), digits.rfind(","))
         return {_fraction(digits[:decimal], digits[decimal + 1 :])}
     if not points and not commas:
-        return {_fraction(digits, "")}
+        return {Fraction(int(digits))}
     separator = "." if points else ","
     head, *rest = digits.split(separator)
     grouped = _fraction("".join([head, *rest]), "")
@@ -389,9 +400,7 @@ _DECIMAL_COMMA = ("de", "fr", "es", "it", "pt")
 def _fraction(whole: str, decimals: str) -> Fraction:
     whole = whole.replace(".", "").replace(",", "") or "0"
     decimals = decimals.replace(".", "").replace(",", "")
-    return (
-        Fraction(int(whole + decimals), 10 ** len(decimals)) if decimals else Fraction(int(whole))
-    )
+    return Fraction(int(whole + decimals), 10 ** len(decimals))
 
 
 def _number(
@@ -409,24 +418,24 @@ def _number(
         readings = {reading + PARTS[(part[1] or "half").lower()] for reading in readings}
         stop = part.end()
     scale, stop = _scale_at(text, stop)
-    if scale > 1 and text[stop : stop + 1].isdigit():  # 1兆2,500億
+    if scale is not _ONE and text[stop : stop + 1].isdigit():  # 1兆2,500億
         rest = _DIGITS.match(text, stop)
         if rest is not None and len(rest[0]) <= _LONGEST:
             low, stop = _scale_at(text, rest.end())
             readings = {r + s * low / scale for r in readings for s in _read_digits(rest, "ja")}
     factor = scale
     before = text[max(0, start - 24) : start]
-    approximate = _ABOUT.search(before) is not None
     unit = ""
-    if currency := _BEFORE.search(before):
+    if currency := _currency_in(before):
         unit = CURRENCY_NAMES[currency[1].lower().rstrip(".")]
         start -= len(currency[0])
+        before = before[: currency.start()]
         if scale == 1 and (million := _MILLION.match(text, stop)):
             scale, stop = Fraction(10**6), million.end()
             factor = scale
     elif not ordinal:
         unit, step, stop = _unit_at(text, stop)
-        factor *= step
+        factor = step if scale is _ONE else scale * step
     if unit and (part := _AND_PART.match(text, stop)):  # an hour and a half
         readings = {reading + PARTS[(part[1] or "half").lower()] for reading in readings}
         stop = part.end()
@@ -443,17 +452,28 @@ def _number(
         text=text[start:stop],
         counts=not unit and _counted(text, stop),
         ranged=not unit and _is_end_of_range(text, start),
-        approximate=approximate,
-        step=factor / 10**decimals if scale >= 1000 and decimals else Fraction(0),
+        approximate=_is_rough(before),
+        step=factor / 10**decimals if decimals and scale >= 1000 else _ZERO,
         scale=scale,
     )
 
 
+def _currency_in(before: str) -> re.Match[str] | None:
+    """Return the currency at the end of what stands before a number."""
+    end = before.rstrip()[-2:]
+    may = end[-1:] in CURRENCY_SIGNS or end[-1:].isupper() or end[-1:] == "." or end == "Rs"
+    return _BEFORE.search(before) if may else None
+
+
+def _is_rough(before: str) -> bool:
+    """Whether what stands before a number says that it may be rounded."""
+    if before.endswith(_ROUGHLY_UNSPACED):
+        return True
+    return before.rstrip()[-2:].lower() in _ROUGHLY_ENDS and _ABOUT.search(before) is not None
+
+
 def _times(readings: set[Fraction], factor: Fraction) -> frozenset[Fraction]:
-    return frozenset(readings if factor == 1 else (reading * factor for reading in readings))
-
-
-_ONE = Fraction(1)
+    return frozenset(readings if factor is _ONE else (reading * factor for reading in readings))
 
 
 def _scale_at(text: str, at: int) -> tuple[Fraction, int]:
@@ -479,8 +499,10 @@ def _is_end_of_range(text: str, at: int) -> bool:
     if text[at : at + 1].isalpha():
         return False
     begin = max(0, at - 16)
-    near = _ENDS.finditer(text[begin : at + 16])
-    return any(match.start() <= at - begin < match.end() for match in near)
+    near = text[begin : at + 16]
+    if not _BETWEEN_ENDS.search(near):
+        return False
+    return any(match.start() <= at - begin < match.end() for match in _ENDS.finditer(near))
 
 
 _GAP = re.compile(r"[\s-]*")
@@ -491,9 +513,9 @@ def _unit_at(text: str, stop: int) -> tuple[str, Fraction, int]:
     at = gap.end() if gap else stop
     if match := _PER_CENT_WORDS.match(text, at):
         points = "point" in match[0].lower()
-        return ("percentage point" if points else "%"), Fraction(1), match.end()
+        return ("percentage point" if points else "%"), _ONE, match.end()
     if match := _BUSINESS.match(text, at):
-        return "business day", Fraction(1), match.end()
+        return "business day", _ONE, match.end()
     if match := UNIT.match(text, stop):
         base = unit_of(match["name"])
         if base is not None:

@@ -9,7 +9,15 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-__all__ = ["CURRENCIES", "CURRENCY_NAMES", "CURRENCY_PREFIX", "IMPERIAL", "UNIT", "unit_of"]
+__all__ = [
+    "CURRENCIES",
+    "CURRENCY_NAMES",
+    "CURRENCY_PREFIX",
+    "CURRENCY_SIGNS",
+    "IMPERIAL",
+    "UNIT",
+    "unit_of",
+]
 
 # base unit -> its unit words, each group with its factor
 _TABLE = {
@@ -139,9 +147,9 @@ CURRENCY_NAMES = {
 """Name -> code; "cent" is a hundredth of whichever has cents."""
 _PENCE = {name: ("GBP", Fraction(1, 100)) for name in ("p", "penny", "pence")}
 CURRENCIES = frozenset(CURRENCY_NAMES.values())
-_SIGNS = "€$£₹¥₩₺₽₪₦"
+CURRENCY_SIGNS = "€$£₹¥₩₺₽₪₦"
 CURRENCY_PREFIX = (
-    rf"(?:(?:US|C|CA|A|AU|NZ|HK|S|R|MEX)\$|[{_SIGNS}]"
+    rf"(?:(?:US|C|CA|A|AU|NZ|HK|S|R|MEX)\$|[{CURRENCY_SIGNS}]"
     r"|\b(?:EUR|USD|GBP|INR|CHF|JPY|CNY|CAD|AUD|NZD|SEK|NOK|DKK|BRL|MXN|AED|SAR|PLN|ZAR|Rs)\b\.?)"
 )
 
@@ -172,7 +180,7 @@ _TWO_WORDS = (
 )
 UNIT = re.compile(
     rf"(?:[\s-]|d['’]|de\s|di\s){{0,3}}(?P<name>{'|'.join(_UNSPACED)}"
-    rf"|{_TWO_WORDS}|[%٪％‰]|°\s?[CF]\b|°|[A-Z]{{1,2}}\$|[{_SIGNS}]"
+    rf"|{_TWO_WORDS}|[%٪％‰]|°\s?[CF]\b|°|[A-Z]{{1,2}}\$|[{CURRENCY_SIGNS}]"
     rf"|k?m[²³23](?!\w)|{_LETTER}{{1,18}})",
     re.I,
 )
@@ -186,6 +194,7 @@ _BY_CASE = {
     "Go": ("byte", Fraction(10**9)),
     "To": ("byte", Fraction(10**12)),
 }
+_BETWEEN = re.compile(r"[\s.-]")
 _UNCOMMON_CAPITALS = ("M", "G", "S", "H", "C", "F", "T")
 
 
@@ -193,7 +202,7 @@ def unit_of(name: str) -> tuple[str, Fraction] | None:
     """Look a unit up; the case of short symbols matters (MB is no mb, but many write it so)."""
     if name in _UNCOMMON_CAPITALS:
         return None
-    plain = re.sub(r"[\s.-]", "", name.lower())
+    plain = _BETWEEN.sub("", name.lower())
     if plain in ("porciento", "porcento", "percento", "pourcent"):
         plain = "%"
     found = _BY_CASE.get(name) or _UNITS.get(plain)

@@ -190,6 +190,7 @@ _TELLING = {
     " sem cada",
 }
 _MARKS = {name: frozenset(words.split()) for name, words in _TELLING.items()}
+_ELSEWHERE = frozenset[str]().union(*_MARKS.values())
 _ENGLISH_MARKS = frozenset(
     "the and is of to in with for was are that by at from or it be an has have not no this as on"
     " which its will can may you must".split()
@@ -212,6 +213,8 @@ def language_of(words: frozenset[str], text: str) -> str:
             return "ar"
         if _HINDI_LETTER.search(text):
             return "hi"
+    if words.isdisjoint(_ELSEWHERE):
+        return "en"
     best, most = "en", len(words & _ENGLISH_MARKS)
     for name, marks in _MARKS.items():
         count = len(words & marks)

@@ -14,9 +14,10 @@ What keeps the verdicts honest, and what it cannot do:
   an order about a single claim whose only "evidence" is the order itself, and evidence that a
   model makes up. It does not catch an order that has a model cite a real sentence which says
   something else, nor one that has it call a supported claim `not_mentioned`; and where a passage
-  states a falsehood plainly, that falsehood is what the context says. An order about the
-  statements at certain places spares the control that is false by luck: the fewer claims an
-  answer has, the more often.
+  states a falsehood plainly, that falsehood is what the context says.
+- An order about the statements at certain places may by luck spare the controls that are false.
+  An answer of one claim, and one of up to three beside a text that speaks of labels, has each
+  claim at two places, and two verdicts that differ are void.
 """
 
 from __future__ import annotations
@@ -135,11 +136,10 @@ class Judge:
         if not claims or not context.passages:
             return [None] * len(claims)
         plan, deadline = self._plan(claims, context), self.clock() + self.timeout
-        # what to read for the claims keeps a core busy
+        # what to read for the claims, and whether it holds what is quoted, keeps a core busy
         while asks := await offload(plan.todo):
             said = await asyncio.gather(*(self._asaid(ask, deadline) for ask in asks))
-            for ask, outcome in zip(asks, said, strict=True):
-                plan.settle(ask, outcome)
+            await offload(plan.settle_all, asks, said)
         return plan.findings()
 
     def _plan(self, claims: Sequence[Claim], context: Context) -> JudgePlan:

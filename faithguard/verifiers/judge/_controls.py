@@ -5,7 +5,9 @@ claim that it supports, and claims about the subjects of the others that nothing
 names are made for the call, so no text can know them. A judge that says yes to everything, no to
 everything, or whatever a passage tells it to say, gets one wrong. An order about the statements at
 certain places must miss each of the untrue ones: with few claims there are more of them, and many
-where a text speaks of labels, or when a judge that got one wrong is asked again.
+where there is doubt: a text speaks of labels, or a judge that got one wrong is asked again. An
+order about one place misses them more often than not, so where it would mean a claim too often,
+claims are asked twice: it cannot mean both places.
 """
 
 from __future__ import annotations
@@ -17,10 +19,13 @@ from random import Random
 
 from faithguard.verifiers._terms import analyse
 
-__all__ = ["Controls", "controls", "how_many"]
+__all__ = ["TOKENS_EACH", "Controls", "controls", "how_many", "of_labels", "twice"]
 
 _TOKENS = 40
-"""Of a verdict without quotes."""
+"""Of a verdict without a quote."""
+
+TOKENS_EACH = 120
+"""Of a verdict with one."""
 
 _FEW = 3
 """Untrue controls for up to so many claims; one less for as many more claims, down to one: an order
@@ -59,18 +64,27 @@ class Controls:
         return 1 + len(self.unsupported)
 
 
-def how_many(claims: int, texts: Iterable[str], room: int, *, again: bool = False) -> int:
+def of_labels(texts: Iterable[str]) -> bool:
+    """Say whether a text speaks of labels, as an order does."""
+    return any(_OF_LABELS.search(text) for text in texts)
+
+
+def how_many(claims: int, room: int, *, doubt: bool) -> int:
     """Return how many untrue controls a call has, at least 1.
 
     Args:
         claims: How many the call is about.
-        texts: What else stands in it.
         room: Tokens of the reply that the verdicts on claims and the true control leave.
-        again: Whether a judge is asked again that got a control wrong.
+        doubt: Whether a text speaks of labels, or a judge is asked again that got one wrong.
     """
-    wary = again or any(_OF_LABELS.search(text) for text in texts)
-    wanted = _WARY if wary else _FEW - (claims - 1) // _FEW
+    wanted = _WARY if doubt else _FEW - (claims - 1) // _FEW
     return max(1, min(wanted, room // _TOKENS))
+
+
+def twice(claims: int, untrue: int, room: int, *, doubt: bool) -> bool:
+    """Say whether each claim is asked twice in a call with so many untrue controls."""
+    fits = untrue * _TOKENS + claims * TOKENS_EACH <= room
+    return fits and claims <= (_FEW if doubt else 1)
 
 
 def controls(random: Random, texts: Sequence[str], untrue: int) -> Controls:

@@ -22,7 +22,13 @@ from faithguard.errors import JudgeError
 from faithguard.prompts import VERDICTS_SCHEMA, Rubric, user_message, verdicts_prompt
 from faithguard.types import Claim, Evidence, Failure, FailureKind, Verdict
 from faithguard.verifiers import Context, Finding
-from faithguard.verifiers.judge._controls import controls, how_many
+from faithguard.verifiers.judge._controls import (
+    TOKENS_EACH,
+    controls,
+    how_many,
+    of_labels,
+    twice,
+)
 from faithguard.verifiers.judge._excerpts import Excerpt, excerpts, passages_as_read, read_texts
 from faithguard.verifiers.judge._quotes import Evidences
 from faithguard.verifiers.judge._verdicts import Label, Said, said_of
@@ -45,9 +51,6 @@ P_SUPPORTED: Mapping[Label, float] = {
 }
 """The probability that stands for one label: outside the band, so that a judge's verdict settles
 a claim. With several votes it is the mean over the votes."""
-
-_TOKENS_EACH = 120
-"""Of a verdict with two quotes."""
 
 _TOKENS_FRAME = 60
 
@@ -102,7 +105,7 @@ class Ask:
     schema: Mapping[str, Any] | None
     max_tokens: int
     claims: Mapping[str, Claim]
-    """By the id that they have in this call."""
+    """By the id that they have in this call; a claim that is asked twice has two."""
     right: Mapping[str, bool]
     """The control claims: whether each is supported."""
     shown: Mapping[int, Excerpt]
@@ -112,6 +115,19 @@ class Ask:
     """Whether nothing is asked again after it."""
 
     @property
+    def ids(self) -> Mapping[str, list[str]]:
+        """The ids of each claim, by its own."""
+        found: dict[str, list[str]] = {}
+        for key, claim in self.claims.items():
+            found.setdefault(claim.id, []).append(key)
+        return found
+
+    @property
+    def asked(self) -> list[Claim]:
+        """The claims, each once."""
+        return [self.claims[keys[0]] for keys in self.ids.values()]
+
+    @property
     def tokens(self) -> int:
         """What it may cost, estimated."""
         return tokens_of(self.messages, self.max_tokens)
@@ -119,7 +135,7 @@ class Ask:
 
 def room_for(claims: int, max_tokens: int) -> int:
     """Return the tokens of a reply that the verdicts on claims and the true control leave."""
-    return max_tokens - _TOKENS_FRAME - _TOKENS_EACH * (claims + 1)
+    return max_tokens - _TOKENS_FRAME - TOKENS_EACH * (claims + 1)
 
 
 def tokens_of(messages: Sequence[Message], reply: int) -> int:
@@ -179,9 +195,14 @@ class JudgePlan:
         if isinstance(outcome, JudgeError):
             self._failed(ask, outcome)
         elif outcome.declined:
-            self._fail(ask.claims.values(), "refused", "the judge declined to answer")
+            self._fail(ask.asked, "refused", "the judge declined to answer")
         else:
             self._read(ask, outcome)
+
+    def settle_all(self, asks: Sequence[Ask], outcomes: Sequence[Completion | JudgeError]) -> None:
+        """Take what came of calls."""
+        for ask, outcome in zip(asks, outcomes, strict=True):
+            self.settle(ask, outcome)
 
     def findings(self) -> list[Finding]:
         """Return a finding for each claim, in order."""
@@ -212,7 +233,7 @@ class JudgePlan:
 
     def _batches(self, claims: Sequence[Claim]) -> Iterator[list[Claim]]:
         """Yield claims in lots whose verdicts fit into one reply."""
-        most = max(1, (self._settings.max_tokens - _TOKENS_FRAME) // _TOKENS_EACH - _CONTROLS)
+        most = max(1, (self._settings.max_tokens - _TOKENS_FRAME) // TOKENS_EACH - _CONTROLS)
         batch: list[Claim] = []
         size = 0
         for claim in claims:
@@ -234,10 +255,10 @@ class JudgePlan:
         for ask in asks:
             calls, tokens = self._calls + 1, self._tokens + ask.tokens
             if budget.calls is not None and calls > budget.calls:
-                self._fail(ask.claims.values(), "budget", f"more than {budget.calls} calls")
+                self._fail(ask.asked, "budget", f"more than {budget.calls} calls")
             elif budget.tokens is not None and tokens > budget.tokens:
                 told = f"about {tokens:,} tokens, more than the {budget.tokens:,} allowed"
-                self._fail(ask.claims.values(), "budget", told)
+                self._fail(ask.asked, "budget", told)
             else:
                 self._calls, self._tokens = calls, tokens
                 allowed.append(ask)
@@ -249,13 +270,14 @@ class JudgePlan:
         found = excerpts(self._context, claims)
         texts = [claim.text for claim in claims]
         read = [*texts, *read_texts(self._context, found)]
-        room = room_for(len(claims), how.max_tokens)
-        untrue = how_many(len(claims), read, room, again=how.wary)
+        room, doubt = room_for(len(claims), how.max_tokens), how.wary or of_labels(read)
+        untrue = how_many(len(claims), room, doubt=doubt)
         control = controls(random, texts, untrue)
-        ids = _ids(random, len(claims) + len(control))
+        asked = [*claims] * (2 if twice(len(claims), untrue, room, doubt=doubt) else 1)
+        ids = _ids(random, len(asked) + len(control))
         right = {key: not number for number, key in enumerate(ids[: len(control)])}
-        named = dict(zip(ids[len(control) :], claims, strict=True))
-        said = [control.supported, *control.unsupported, *map(visible, texts)]
+        named = dict(zip(ids[len(control) :], asked, strict=True))
+        said = [control.supported, *control.unsupported, *(visible(c.text) for c in asked)]
         statements = [{"id": key, "text": text} for key, text in zip(ids, said, strict=True)]
         random.shuffle(statements)
         passages, shown = passages_as_read(self._context, found, control.passage, random)
@@ -286,42 +308,50 @@ class JudgePlan:
             self._in_halves(ask, "unparsable", told, 2 * ask.max_tokens)
         elif not said:
             told = "the judge's reply holds no verdict" if reply.text.strip() else "an empty reply"
-            self._once_more(ask, ask.claims.values(), "unparsable", told, plain=True)
+            self._once_more(ask, ask.asked, "unparsable", told, plain=True)
         elif missing := [key for key in ask.right if key not in said]:
             told = f"{len(missing)} of {len(ask.right)} control claims came back without a verdict"
-            self._once_more(ask, ask.claims.values(), "untrusted", told, wary=True)
+            self._once_more(ask, ask.asked, "untrusted", told, wary=True)
         elif any((said[key].label == "supported") != right for key, right in ask.right.items()):
             told = "the judge got a control claim wrong, so its verdicts are not used"
-            self._once_more(ask, ask.claims.values(), "untrusted", told, wary=True)
+            self._once_more(ask, ask.asked, "untrusted", told, wary=True)
         else:
             self._take(ask, said)
 
     def _take(self, ask: Ask, said: Mapping[str, Said]) -> None:
         evidences = Evidences(self._context, ask.shown)
-        for key, claim in ask.claims.items():
-            if key not in said:
+        for keys in ask.ids.values():
+            claim, found = ask.claims[keys[0]], [said[key] for key in keys if key in said]
+            labels: set[Label] = {one.label for one in found}
+            if len(found) < len(keys):
                 self._once_more(ask, [claim], "missing", "no verdict came back")
                 continue
+            if len(labels) > 1:
+                told = "the judge says one thing of a claim here and another there"
+                self._once_more(ask, [claim], "untrusted", told, wary=True)
+                continue
+            label = labels.pop()
             evidence: tuple[Evidence, ...] | None = ()
-            if said[key].label != "not_mentioned":
-                evidence = evidences.of(claim, said[key].quotes)
+            if label != "not_mentioned":
+                quoted = (evidences.of(claim, one.quotes) for one in found)
+                evidence = next((held for held in quoted if held is not None), None)
             if evidence is None:
                 told = "what the judge quotes is not evidence in the passages that it read"
                 self._once_more(ask, [claim], "unparsable", told)
             else:
-                verdict = verdict_of(claim.id, said[key].label, evidence, self._settings.name)
+                verdict = verdict_of(claim.id, label, evidence, self._settings.name)
                 self._ballots[claim.id].votes[ask.vote] = verdict
 
     def _failed(self, ask: Ask, error: JudgeError) -> None:
         """Ask again in halves what was too long for the model; all else stays a failure."""
-        if error.kind == "budget" and len(ask.claims) > 1:
+        if error.kind == "budget" and len(ask.asked) > 1:
             self._in_halves(ask, error.kind, str(error), (ask.max_tokens + 1) // 2)
         else:
-            self._fail(ask.claims.values(), error.kind, str(error))
+            self._fail(ask.asked, error.kind, str(error))
 
     def _in_halves(self, ask: Ask, kind: FailureKind, told: str, tokens: int) -> None:
         """Ask again what did not fit."""
-        claims = list(ask.claims.values())
+        claims = ask.asked
         half = (len(claims) + 1) // 2
         for number, part in enumerate((claims[:half], claims[half:])):
             # one token more or less keeps the halves apart

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
+from operator import attrgetter
 
-from faithguard.chat import find_quote
+from faithguard.chat._data import Quotable, forms_of
 from faithguard.types import Claim, Evidence
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._terms import keys_in
@@ -22,13 +24,19 @@ __all__ = ["Evidences"]
 _AROUND = 250
 """Characters beside a quote in which something of its claim must be said."""
 
+_MOST = 8
+"""Quotes, or pieces of one, for a claim: who needs more has not decided what says it."""
+
+_LONGEST = 8_000
+"""Characters of a quote."""
+
 _LEFT_OUT = re.compile(r"\s*(?:\[?(?:\.\.\.|…)\]?)\s*")
 _SENTENCE_ENDS = re.compile(r"[.!?](?:\s|$)|[。！？\n]")
 
 # Orders to a checker, and what a reply of one looks like; a plain "claims must be supported by
 # receipts" is neither.
 _ORDER = re.compile(
-    r"not_mentioned|[\"'](?:label|verdicts?|evidence)[\"']\s*:|"
+    r"not_mentioned|[\"'](?:label|verdicts?|evidence|quote)[\"']\s*:|"
     r"\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:instruction|rule|prompt|passage|context|"
     r"above|previous)|"
     r"\b(?:mark|label|rate|judge|treat|consider|count|accept|report|classify|return|answer|"
@@ -49,12 +57,15 @@ class Evidences:
     def __init__(self, context: Context, shown: Mapping[int, Excerpt]) -> None:
         self._texts = dict(zip(context.numbers, (p.text for p in context.passages), strict=True))
         self._shown = shown
+        self._read: dict[int, list[tuple[int, Quotable]]] = {}
         self._question = keys_in(context.question or "")
         self._context = context
 
     def of(self, claim: Claim, quotes: Sequence[Quote]) -> tuple[Evidence, ...] | None:
         """Return the evidence of a claim; None if a quote is none, or if there is no quote."""
         held: list[Evidence] = []
+        if len(quotes) > _MOST or any(len(quote.text) > _LONGEST for quote in quotes):
+            return None
         for quote in quotes:
             whole = self._found(quote)
             pieces = [whole] if whole is not None else self._pieces(quote)
@@ -69,31 +80,56 @@ class Evidences:
 
     def _found(self, quote: Quote) -> Evidence | None:
         """Find a quote, first in the passage that was named: numbers are mixed up, words stand."""
-        named = [self._shown[n] for n in (quote.passage,) if n is not None and n in self._shown]
-        others = [excerpt for excerpt in self._shown.values() if excerpt not in named]
-        for excerpt in [*named, *others]:
-            text = self._texts[excerpt.passage]
-            for start, end in excerpt.spans:
-                place = find_quote(quote.text, text[start:end])
-                if place is not None:
-                    begin, stop = start + place[0], start + place[1]
-                    return Evidence(
-                        passage=excerpt.passage, start=begin, end=stop, quote=text[begin:stop]
-                    )
+        forms = forms_of(quote.text)
+        found = (self._found_in(excerpt, forms) for excerpt in self._read_first(quote.passage))
+        return next((evidence for evidence in found if evidence is not None), None)
+
+    def _read_first(self, number: int | None) -> list[Excerpt]:
+        """Return what was read, a passage that was named before the others."""
+        return sorted(self._shown.values(), key=lambda x: self._shown.get(number or 0) is not x)
+
+    def _found_in(self, excerpt: Excerpt, forms: Sequence[str]) -> Evidence | None:
+        text = self._texts[excerpt.passage]
+        if excerpt.passage not in self._read:
+            spans = [(start, Quotable(text[start:end])) for start, end in excerpt.spans]
+            self._read[excerpt.passage] = spans
+        for start, span in self._read[excerpt.passage]:
+            if (place := span.find(forms)) is not None:
+                begin, stop = start + place[0], start + place[1]
+                return Evidence(
+                    passage=excerpt.passage, start=begin, end=stop, quote=text[begin:stop]
+                )
         return None
 
     def _pieces(self, quote: Quote) -> list[Evidence]:
-        """Find a quote that leaves something out: between sentences, for in one it may be "not"."""
+        """Find a quote that leaves something out: between sentences, for in one it may be "not".
+
+        A passage that has all of it is the one that is meant.
+        """
         parts = [part for part in _LEFT_OUT.split(quote.text) if part.strip()]
-        found = [self._found(Quote(quote.passage, part)) for part in parts]
-        held = [evidence for evidence in found if evidence is not None]
-        if len(parts) < 2 or len(held) < len(parts):
+        if not 2 <= len(parts) <= _MOST:
             return []
-        for one, two in pairwise(held):
+        whole: list[list[Evidence]] = []
+        forms = [forms_of(part) for part in parts]
+        for excerpt in self._read_first(quote.passage):
+            found = [self._found_in(excerpt, form) for form in forms]
+            held = [evidence for evidence in found if evidence is not None]
+            if len(held) == len(parts):
+                whole.append(held)
+        if not whole:
+            found = [self._found(Quote(quote.passage, part)) for part in parts]
+            held = [evidence for evidence in found if evidence is not None]
+            whole = [held] if len(held) == len(parts) else []
+        return next((held for held in whole if self._apart(held)), list[Evidence]())
+
+    def _apart(self, held: Sequence[Evidence]) -> bool:
+        """Say whether what is left out within a passage is left out between sentences."""
+        for one, two in pairwise(sorted(held, key=attrgetter("passage", "start"))):
             between = self._texts[one.passage][one.end - 1 : two.start]
-            if one.passage != two.passage or not _SENTENCE_ENDS.search(between):
-                return []
-        return held
+            cut = one.passage == two.passage and one.end <= two.start
+            if cut and not _SENTENCE_ENDS.search(between):
+                return False
+        return True
 
     def _bears(self, claim: Claim, held: Sequence[Evidence]) -> bool:
         """Say whether the quotes, or what stands around one, share a word with the claim.
@@ -107,4 +143,9 @@ class Evidences:
             around = text[max(0, evidence.start - _AROUND) : evidence.end + _AROUND]
             if keys & keys_in(around):
                 return True
-        return not any(keys & keys_in(text) for text in self._texts.values())
+        return not keys & self._words
+
+    @cached_property
+    def _words(self) -> set[str]:
+        """All words of the context."""
+        return {key for text in self._texts.values() for key in keys_in(text)}

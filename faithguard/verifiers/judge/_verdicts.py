@@ -25,6 +25,7 @@ _LABELS: Mapping[str, Label] = {
     "unsupported": "not_mentioned",
     "not_supported": "not_mentioned",
     "unmentioned": "not_mentioned",
+    "neither": "not_mentioned",
     "neutral": "not_mentioned",
 }
 _DEEPEST = 4
@@ -99,7 +100,7 @@ def label_of(value: object) -> Label | None:
 
 def quotes_of(entry: Mapping[str, Any]) -> tuple[Quote, ...]:
     """Return the quotes of a verdict, in a list or alone."""
-    held = entry.get("evidence", entry.get("quotes", entry.get("quote")))
+    held = entry.get("quote", entry.get("quotes", entry.get("evidence")))
     items: list[object] = cast("list[object]", held) if isinstance(held, list) else [held]
     found: list[Quote] = []
     for item in items:

@@ -52,7 +52,7 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str], re.Pattern[str]], ...] = (
     ),
     (
         "link",
-        re.compile(r"/|[wW]{3}\."),
+        re.compile(r"/|w\.|W\."),
         re.compile(
             r"(?<![\w@./-])(?:[a-z][a-z0-9]{1,9}://[^\s<>()\"'`,;]{3,300}"
             r"|10\.\d{4,9}/[^\s<>()\"'`,;]{2,100}"
@@ -109,9 +109,9 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str], re.Pattern[str]], ...] = (
     ),
     (
         "section",
-        re.compile(r"[.a-zA-Z§]\s?\d"),
+        re.compile(r"[nseh.§NSEH]\s?\d"),
         re.compile(
-            r"\b(?:sections?|sec\.|s\.|art(?:icles?|\.)|§+|paragraphs?|para\.|clauses?)\s?(?=\d)(\d{1,4}[a-z]?(?:\(\w{1,4}\)){0,4}(?:\.\d{1,3}){0,3})",
+            r"\b(?=[sapc§])(?:sections?|sec\.|s\.|art(?:icles?|\.)|§+|paragraphs?|para\.|clauses?)\s?(?=\d)(\d{1,4}[a-z]?(?:\(\w{1,4}\)){0,4}(?:\.\d{1,3}){0,3})",
             re.I,
         ),
     ),
@@ -122,7 +122,7 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str], re.Pattern[str]], ...] = (
     ),
     (
         "variable",
-        re.compile(r"(?<![\w-])-"),
+        re.compile("-"),
         re.compile(r"(?<![\w-])--?[a-z][a-z0-9]{1,30}(?:-[a-z0-9]{1,30}){0,5}(?![\w-])"),
     ),
     (

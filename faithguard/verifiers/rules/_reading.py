@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -119,12 +119,17 @@ def read_sentence(sentence: Sentence) -> Reading:
     return read(sentence.text)
 
 
-def keys_of(sentence: Sentence) -> set[str]:
-    """Return the keys that the reading of a sentence can have, identifiers apart; much cheaper."""
+def keys_of(sentence: Sentence, values: Sequence[Value]) -> set[str]:
+    """Return the keys that the reading of a sentence can have, identifiers apart; much cheaper.
+
+    Args:
+        sentence: To read.
+        values: Those in its words.
+    """
     keys: set[str] = set()
     text = sentence.words
     behind = 0
-    for value in find_values(text):
+    for value in values:
         keys |= _keys_in(text[behind : value.start])
         behind = value.end
     return keys | _keys_in(text[behind:])
@@ -160,7 +165,7 @@ def read(text: str) -> Reading:
     return Reading(text, tokens, clauses, values, identifiers, keys, tuple(_names(tokens, text)))
 
 
-def _outside(values: list[Value], identifiers: tuple[Identifier, ...]) -> Iterator[Value]:
+def _outside(values: tuple[Value, ...], identifiers: tuple[Identifier, ...]) -> Iterator[Value]:
     """Yield the values that are no part of an identifier."""
     at = 0
     for value in values:

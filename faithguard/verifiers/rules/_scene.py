@@ -82,7 +82,7 @@ class _Pages:
         """The number of a passage in the exchange -> its number for a reader."""
         self._index: dict[str, list[int]] = defaultdict(list)
         for number, sentence in enumerate(context.sentences):
-            for key in keys_of(sentence):
+            for key in keys_of(sentence, context.values[number]):
                 self._index[key].append(number)
         self._texts = tuple(passage.text for passage in context.passages)
         self.squeezed = tuple(squeezed(passage.text) for passage in context.passages)

@@ -8,7 +8,7 @@ else silence. Equal values in other wordings agree: see `_values`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -26,6 +26,10 @@ __all__ = ["distinct", "holding", "is_year", "stated"]
 
 _SAME_STATEMENT = 0.5
 """Share of a claim's content that a sentence must hold before its value can contradict."""
+_MOST_VALUES = 100
+"""Values of one claim that are looked for one by one; what has more is no statement."""
+_COMMON = 200
+"""Sentences; a value that more of them hold tells nothing."""
 _COUNTABLE = 12
 """A writer may count up to a dozen things that the context only lists."""
 _FIRST_YEAR, _LAST_YEAR = 1000, 2200
@@ -49,8 +53,13 @@ def stated(scene: Scene, name: str, mine: Callable[[Value], bool]) -> Verdict | 
 
 
 def distinct(reading: Reading) -> tuple[Value, ...]:
-    """Return the values of a reading that differ in meaning, in order."""
-    return tuple({value.meaning: value for value in reversed(reading.values)}.values())[::-1]
+    """Return the first values of a reading that differ in meaning, in order."""
+    return _differing(reading.values)
+
+
+def _differing(values: Sequence[Value]) -> tuple[Value, ...]:
+    found = tuple({value.meaning: value for value in reversed(values)}.values())[::-1]
+    return found[:_MOST_VALUES]
 
 
 def is_year(value: Value) -> bool:
@@ -298,8 +307,9 @@ def _counts(value: Value) -> bool:
 
 
 def holding(scene: Scene, value: Value) -> Iterator[tuple[Near, Value]]:
-    """Yield the sentences that hold a value, and as what."""
-    for number in sorted(scene.context.holders(value)):
+    """Yield the sentences that hold a value, and as what; none if it is too common to tell."""
+    numbers = scene.context.holders(value)
+    for number in sorted(numbers) if len(numbers) <= _COMMON else ():
         near = scene.at(number)
         for other in near.reading.values:
             if value.agrees(other):
@@ -318,7 +328,7 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
     rivals: list[Slot] = []
     beside = scene.reading.clause_at(value.start)
     units = {value.unit}
-    stated = [scene.reading.values[n] for n in (beside.values if beside else ())]
+    stated = _differing([scene.reading.values[n] for n in (beside.values if beside else ())])
     for near, other in holding(scene, value):
         clause = near.reading.clause_at(other.start)
         if clause is None:

@@ -1,0 +1,233 @@
+"""An answer that is still being written -> the units of it that are over.
+
+In: its text, in pieces cut anyhow. Out: `Unit`s in its order; joined they are the text, and they
+are the same however it is cut. A unit is a sentence, an item of a list, a row of a table or a
+block of code, with the white space before it and with what only leads to it: a heading, "The
+plan includes:", the head of a table.
+
+A unit is over once the next word after it is there: then abbreviations, numbers and citations
+behind a full stop can be told. Each place where one may end is looked at once, on the text up to
+that word and from the beginning of its line; what is over is not split again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from faithguard.claims._local import Stretch, stretches
+from faithguard.claims._plain import CITATION, has_words
+from faithguard.claims._sentences import TIGHT
+
+__all__ = ["GrowingAnswer", "Unit"]
+
+_PLACE = re.compile(r"[.!?…؟।。！？]+|\r\n?|\n")
+_WIDE = frozenset("。！？")
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+_WORD = re.compile(r"\w+")
+_MARKER = re.compile(r"(?:\d{1,3}|[^\W\d_])[.)]")
+_FENCE = re.compile(r"[ \t>]*(?:[-*+] |\d{1,3}[.)] )?[ \t]*(`{3,}|~{3,})[ \t]*([^\s`]*)[ \t]*")
+_PROSE_FENCES = frozenset({"markdown", "md"})
+_JSON = re.compile(r"\s*(?:\{|\[\s*[\"{\[])")
+_BRACKETS = {"[": "]", "【": "】"}
+_LONGEST_CITATION = 100
+_LONGEST_LINE = 1_500
+"""Characters of a line that are read again to see where its next sentence ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A part of an answer that is released, or not, as a whole."""
+
+    text: str
+    lead: int = 0
+    """Of its characters, how many at its beginning only lead to the rest."""
+    whole: bool = True
+    """Whether it has ended; else it is what was held when that became too much."""
+
+
+class GrowingAnswer:
+    """The part of an answer that is not over yet.
+
+    Args:
+        most: Characters that are held at most.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._text = ""
+        """From the beginning of the line, or of the table, in which what is held begins."""
+        self._done = 0
+        """Where that begins."""
+        self._at = 0
+        """Where to look for the next place at which a unit may end."""
+        self._line = 0
+        """Where the line begins that holds it."""
+        self._fence = ""
+        """The mark that closes the code in which it lies."""
+        self._json: bool | None = None
+
+    @property
+    def held(self) -> str:
+        """What is held."""
+        return self._text[self._done :]
+
+    @property
+    def holds(self) -> bool:
+        """Whether anything is held but white space."""
+        return bool(self.held.strip())
+
+    def add(self, piece: str) -> Iterator[Unit]:
+        """Take a piece, and yield the units that are over."""
+        self._text += piece
+        while (unit := self._next()) is not None:
+            yield unit
+
+    def rest(self, *, whole: bool = True) -> Unit | None:
+        """Return all that is held as a unit; None if nothing is.
+
+        Args:
+            whole: Whether the answer ends here.
+        """
+        if self._done == len(self._text):
+            return None
+        over = [one for one in stretches(self._text) if one.end > self._done]
+        return self._taken(len(self._text), over, whole=whole)
+
+    # -- where a unit ends ------------------------------------------------------------------------
+
+    def _next(self) -> Unit | None:
+        limit = self._done + self._most
+        while (place := _PLACE.search(self._text, self._at)) is not None:
+            if self._fence or self._json:
+                if place.end() > limit:
+                    break
+                closes = self._passed(place)
+                if closes and has_words(self._text[self._done : place.start()]):
+                    return self._taken(place.start())
+                continue
+            word = _next_word(self._text, place.end())
+            if word is None or word[1] > limit:
+                break
+            if self._json is None:
+                self._json = _JSON.match(self._text) is not None
+                continue
+            unit = self._ended(place, *word)
+            if unit is not None:
+                return unit
+            self._passed(place)
+        return self._taken(limit, whole=False) if len(self._text) >= limit else None
+
+    def _passed(self, place: re.Match[str]) -> bool:
+        """Go on behind a place; return whether it ends a line that closes code."""
+        self._at = place.end()
+        if place[0][0] not in "\r\n":
+            return False
+        fence = _FENCE.fullmatch(self._text, self._line, place.start())
+        self._line = place.end()
+        if fence is None:
+            return False
+        if not self._fence:
+            self._fence = "" if fence[2].lower() in _PROSE_FENCES else fence[1]
+            return False
+        closes = fence[1].startswith(self._fence) and not fence[2]
+        self._fence = "" if closes else self._fence
+        return closes
+
+    def _ended(self, place: re.Match[str], word: int, seen: int) -> Unit | None:
+        """Return the unit that ends at a place, if one does.
+
+        Args:
+            place: A stop, or the end of a line.
+            word: Where the next word begins.
+            seen: Up to where the text is looked at.
+        """
+        if not has_words(self._text[self._done : place.start()]):
+            return None
+        between = self._text[place.end() : word]
+        if not (
+            place[0].isspace()
+            or any(map(str.isspace, between))
+            or not _WIDE.isdisjoint(place[0])
+            or TIGHT.match(self._text, place.end() - 1)
+        ):
+            return None
+        found = stretches(self._text[:seen])
+        if not found or found[-1].start < place.end():
+            return None
+        over = [one for one in found[:-1] if self._done < one.end <= found[-1].start]
+        if not over or over[-1].joined:
+            return None
+        return self._taken(over[-1].end, over)
+
+    def _taken(self, end: int, over: Sequence[Stretch] = (), *, whole: bool = True) -> Unit:
+        """Return what is held up to a place, and hold what comes after it."""
+        unit = Unit(self._text[self._done : end], self._lead(over), whole)
+        row = bool(over) and over[-1].row
+        keep = 0 if row else max(self._text.rfind(mark, 0, end) for mark in "\r\n") + 1
+        if end - keep > _LONGEST_LINE and not row:
+            keep = end
+        self._text = self._text[keep:]
+        self._done = end - keep
+        self._at = max(self._at - keep, self._done)
+        self._line = max(self._line - keep, 0)
+        return unit
+
+    def _lead(self, over: Sequence[Stretch]) -> int:
+        """Return where in what is held that ends which only leads to the rest."""
+        lead = self._done
+        first = next((one for one in over if not one.leads), None)
+        if first is None:
+            return 0
+        for one in over:
+            if one is first:
+                break
+            lead = one.end
+        if first.row:
+            line = self._text.rfind("\n", 0, first.start)
+            if line > lead and has_words(self._text[lead:line]):
+                lead = line  # the head of its table
+        return lead - self._done
+
+
+def _next_word(text: str, at: int) -> tuple[int, int] | None:
+    """Return where the next word begins, and up to where one must read to know it.
+
+    Citations are none, and a number that marks an item is one with what comes after it. None if
+    that is not there yet.
+    """
+    begin = None
+    while at < len(text):
+        sign = text[at]
+        if sign in _BRACKETS:
+            after = _citation_end(text, at)
+            if after is None:
+                return None
+            at = after
+        elif sign == "_" or not _WORD.match(sign):
+            at += 1
+        elif _UNSPACED.match(sign):
+            begin = at if begin is None else begin
+            return (begin, at + 2) if at + 2 <= len(text) else None
+        else:
+            word = _WORD.match(text, at)
+            begin = at if begin is None else begin
+            if word is None or word.end() == len(text):
+                return None
+            marker = _MARKER.match(text, at)
+            if marker is None:
+                return begin, word.end() + 1
+            at = marker.end()
+    return None
+
+
+def _citation_end(text: str, at: int) -> int | None:
+    """Return where a citation ends; the next place if there is none, None if that is open."""
+    close = text.find(_BRACKETS[text[at]], at, at + _LONGEST_CITATION)
+    if close < 0:
+        return at + 1 if len(text) >= at + _LONGEST_CITATION else None
+    if close + 1 == len(text):
+        return None  # it may be a link
+    cited = CITATION.match(text, at)
+    return at + 1 if cited is None else cited.end()

@@ -1,0 +1,113 @@
+"""A record from anywhere -> why it cannot be one that a check made, or None.
+
+What a store or a page does with a record rests on this: numbers are numbers, places are in the
+texts that they speak of, and evidence is in passages that are there. Reasons hold no text.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from datetime import UTC, datetime
+from itertools import chain
+from typing import Any, cast
+
+from faithguard.types import Evidence, Exchange, Record, Report
+
+__all__ = ["flaw"]
+
+_MOST = 2**53
+"""What JSON carries exactly to whoever reads it."""
+
+_LAST = datetime(9999, 1, 1, tzinfo=UTC).timestamp()
+_SHARES = {"score", "bounds", "p_supported", "safe", "warning"}
+_OPEN = {"metadata"}
+"""Fields in which anything may stand."""
+
+
+def flaw(record: Record, *beside: object) -> str | None:
+    """Return the first thing that is wrong with a record, in words.
+
+    Args:
+        record: Of the right types.
+        beside: What came with it, of which the numbers and times are looked at.
+    """
+    values = chain(_parts(record), *(_parts(one) for one in beside))
+    numbers = (_number(value, place) for place, value in values)
+    return next(filter(None, chain(numbers, _places(record))), None)
+
+
+def _parts(value: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield the numbers and times in a value, each with where it stands."""
+    if is_dataclass(value):
+        for part in fields(value):
+            if part.name not in _OPEN:
+                yield from _parts(getattr(value, part.name), (*place, part.name))
+    elif isinstance(value, Mapping):  # its keys are anybody's words
+        for item in cast("Mapping[Any, Any]", value).values():
+            yield from _parts(item, place)
+    elif isinstance(value, tuple):
+        for index, item in enumerate(cast("tuple[Any, ...]", value)):
+            yield from _parts(item, (*place, str(index)))
+    elif isinstance(value, int | float | datetime) and not isinstance(value, bool):
+        yield place, value
+
+
+def _number(value: float | datetime, place: tuple[str, ...]) -> str | None:
+    where = ".".join(place)
+    if isinstance(value, datetime):
+        return None if 0 <= _seconds(value) < _LAST else f"{where} is no time of this age"
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"{where} is no number: {value}"
+    most = 1 if _SHARES.intersection(place) else _MOST
+    return None if 0 <= value <= most else f"{where} is {value:g}, and not between 0 and {most}"
+
+
+def _seconds(moment: datetime) -> float:
+    try:
+        return moment.timestamp()
+    except (OverflowError, ValueError, OSError):  # before year 1, by the clock of this machine
+        return -1.0
+
+
+def _places(record: Record) -> Iterator[str | None]:
+    """Yield what is wrong with places in texts."""
+    yield from _of_report(record.report, record.exchange, "report")
+    for number, attempt in enumerate(record.attempts):
+        yield from _of_report(attempt.report, attempt.exchange, f"attempts.{number}.report")
+    before = record.attempts[-1].exchange.answer if record.attempts else ""
+    for number, repair in enumerate(record.repairs):
+        where = f"repairs.{number}"
+        yield _span(repair.span, before, f"{where}.span")
+        yield from _evidence(repair.evidence, record.exchange, where)
+
+
+def _of_report(report: Report, exchange: Exchange, where: str) -> Iterator[str | None]:
+    if report.supported > report.total:
+        yield f"{where}.supported is more than {where}.total"
+    for number, claim in enumerate(report.claims):
+        inside = f"{where}.claims.{number}"
+        for shown in (exchange, report.exchange):
+            yield _span(claim.span, shown.answer, f"{inside}.span")
+            yield from _evidence(claim.evidence, shown, inside)
+
+
+def _evidence(pieces: Sequence[Evidence], exchange: Exchange, where: str) -> Iterator[str | None]:
+    many = len(exchange.passages)
+    for number, piece in enumerate(pieces):
+        inside = f"{where}.evidence.{number}"
+        if piece.passage >= many:
+            yield f"{inside}.passage is {piece.passage}, and there are {many}, counted from 0"
+        else:
+            text = exchange.passages[piece.passage].text
+            yield _span((piece.start, piece.end), text, inside)
+
+
+def _span(span: tuple[int, int], text: str, where: str) -> str | None:
+    start, end = span
+    if start > end:
+        return f"{where} ends at {end}, before it starts at {start}"
+    if text and end > len(text):  # of a text that was not kept, spans remain
+        return f"{where} ends at {end}, and the text at {len(text)}"
+    return None

@@ -1,0 +1,43 @@
+"""A model's stream -> the same stream, of which each sentence, item or row comes out once it holds.
+
+In: the pieces of text that a model writes, cut anyhow. Out: the same text in larger pieces, each a
+whole sentence, list item, table row or block of code, released once its claims are supported by
+what the guard has seen so far, and read with all that was released before it.
+
+What a framework's guard does:
+
+    course = StreamCourse(settings, exchange)         # of `Settings` whose `hold` is set
+    for text in released(course, ask):                # or `async for ... in areleased(course, ask)`
+        ...                                           # hand it on, in the framework's own type
+    course.record                                     # what became of it; already in the sinks
+
+- `exchange(answer)` returns the `Exchange` that the evidence seen so far makes with a text. It is
+  called once for each unit.
+- `ask(again)` returns an iterator over the pieces of text (not of anything else) that the model
+  writes. `again` is None at first; at another attempt (only with "regenerate", and only before
+  anything was released) it is an `Again`: what to tell the model, and further evidence. Whatever
+  else the model sends (usage, tool calls, ids) `ask` puts aside for its caller. What it raises is
+  raised here as it is, so it is `ask` that keeps errors from quoting the answer
+  (`guard.withheld`, with `course.written`).
+- A blocked stream ends with the fallback's text, as a paragraph of its own if something came
+  before it; `course.blocked` is true from then on. Without a fallback `UnfaithfulAnswerError` is
+  raised: its `report` is of all that was written, `record.exchange.answer` is what was released.
+  A fallback that is no text is the caller's to deliver.
+- Close it (`close`, `aclose`) and the model's stream is closed; nothing is left running. It has
+  no record then.
+
+Every claim of a unit must be supported, whatever the policy's threshold: one bad sentence cannot
+be made good by those to come. A unit that does not end (`Hold`) fails as a verifier would. With
+"repair" a unit is corrected or left out, and the stream goes on; what was released stays as it is.
+
+    _written   what the model wrote, beside what was released
+    _course    what is done with each unit, without I/O
+    _drivers   `released` and `areleased`
+"""
+
+from __future__ import annotations
+
+from faithguard.streaming._course import Again, Move, StreamCourse
+from faithguard.streaming._drivers import areleased, released
+
+__all__ = ["Again", "Move", "StreamCourse", "areleased", "released"]

@@ -1,0 +1,98 @@
+"""What a model wrote, beside what of it was released.
+
+In: units as they were written, their claims, and what was changed, with places in what was
+released. Out: the same with places in what was written: what a record's attempt and repairs need.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from faithguard.types import Claim, Evidence, Repair
+
+__all__ = ["Written"]
+
+
+class Written:
+    """All that a model wrote in one attempt."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.claims: list[Claim] = []
+        self._repairs: list[Repair] = []
+        self._released = [0]
+        """Where pieces begin in what was released; in order."""
+        self._own = [0]
+        """Where the same begin in what was written."""
+
+    @property
+    def repairs(self) -> tuple[Repair, ...]:
+        """What was changed, in the order of the answer."""
+        return tuple(sorted(self._repairs, key=lambda repair: repair.span))
+
+    def wrote(self, text: str) -> int:
+        """Take a unit; return where it begins."""
+        begin = len(self.text)
+        self.text += text
+        return begin
+
+    def follows(self, released: int, own: int) -> None:
+        """Say where a piece begins, or would, in what was released.
+
+        Args:
+            released: The place there; what was said of later ones no longer holds.
+            own: Where the piece begins in what was written.
+        """
+        keep = bisect_right(self._released, released - 1)
+        self._released[keep:] = [released]
+        self._own[keep:] = [own]
+
+    def place(self, released: int) -> int:
+        """Return where in what was written a place of what was released is."""
+        number = max(bisect_right(self._released, released) - 1, 0)
+        return min(self._own[number] + released - self._released[number], len(self.text))
+
+    def found(self, claims: Iterable[Claim]) -> None:
+        """Take the claims of a unit as it was written."""
+        for claim in claims:
+            start, end = map(self.place, claim.span)
+            self.claims.append(replace(claim, span=(start, max(start, end))))
+
+    def left_out(self, start: int, end: int, evidence: Sequence[Evidence] = ()) -> None:
+        """Note that a part of what was written was not released."""
+        if start < end:
+            before = self.text[start:end]
+            span = (start, end)
+            self._repairs.append(
+                Repair(span=span, before=before, after="", evidence=tuple(evidence))
+            )
+
+    def changed_space(self, begin: int, old: str, new: str) -> None:
+        """Note that other white space was released than what was written at a place."""
+        if old != new:
+            span = (begin, begin + len(old))
+            self._repairs.append(Repair(span=span, before=old, after=new))
+
+    def changed(self, repairs: Iterable[Repair], begin: int, text: str) -> None:
+        """Note what was changed in the last unit.
+
+        Args:
+            repairs: The changes, with places in what would have been released.
+            begin: Where, of what was written, the part begins that was released with them.
+            text: What was released in the place of all from there on.
+        """
+        moved = [
+            replace(repair, span=(at := self.place(repair.span[0]), at + len(repair.before)))
+            for repair in repairs
+        ]
+        if all(self.text[slice(*repair.span)] == repair.before for repair in moved):
+            self._repairs += moved
+            return
+        # a change reaches over what was left out before
+        self._repairs = [repair for repair in self._repairs if repair.span[1] <= begin]
+        evidence = tuple(e for repair in moved for e in repair.evidence)
+        before = self.text[begin:]
+        span = (begin, len(self.text))
+        self._repairs.append(Repair(span=span, before=before, after=text, evidence=evidence))

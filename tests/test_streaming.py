@@ -1,0 +1,797 @@
+"""Streams that are released claim by claim: what comes out, when, and what is left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from faithguard import (
+    ConfigError,
+    Passage,
+    Policy,
+    Record,
+    Report,
+    Scorer,
+    UnfaithfulAnswerError,
+    guarded,
+    saw,
+)
+from faithguard.claims import LocalClaims
+from faithguard.errors import CaptureError
+from faithguard.guard import Settings
+from faithguard.scorer import Progress
+from faithguard.streaming import StreamCourse, areleased, released
+from faithguard.testing import Clock, TableVerifier
+from faithguard.types import Claim, Exchange
+from faithguard.verifiers import Context, Finding
+
+DOCS = [
+    "The ferry leaves Ulvo at 8:15 and carries 40 cars. Dogs travel free of charge.",
+    "A ticket costs 12 EUR for adults and 6 EUR for children. The café is open on Sundays.",
+]
+QUESTION = "When does the ferry leave, and what does it cost?"
+LEAVES = "The ferry leaves Ulvo at 8:15."
+CARS = "It carries 40 cars."
+COSTS = "A ticket costs 12 EUR for adults."
+CHEAP = "A ticket costs 3 EUR for adults."
+SUNK = "The steamer Halvard sank in the autumn storm."
+FALLBACK = "Please ask at the quay."
+guards: Callable[..., Any] = functools.partial(guarded, domain="support", sinks=[], stream="claims")
+
+
+def cut(text: str, size: int = 7) -> list[str]:
+    """Cut a text into pieces."""
+    return [text[start : start + size] for start in range(0, len(text), size)]
+
+
+def streaming(pieces: Sequence[str], **options: Any) -> Any:
+    """Return a guarded generator of these pieces."""
+
+    @guards(**options)
+    def answer(question: str = QUESTION, context: Any = DOCS) -> Iterator[str]:
+        yield from pieces
+
+    return answer
+
+
+def astreaming(pieces: Sequence[str], **options: Any) -> Any:
+    """Return a guarded async generator of these pieces."""
+
+    @guards(**options)
+    async def answer(question: str = QUESTION, context: Any = DOCS) -> AsyncIterator[str]:
+        for piece in pieces:
+            await asyncio.sleep(0)
+            yield piece
+
+    return answer
+
+
+def both(text: str, **options: Any) -> list[str]:
+    """Return what is released, which is the same for both kinds of generators."""
+
+    async def aread() -> list[str]:
+        return [piece async for piece in astreaming(cut(text), **options)()]
+
+    got = list(streaming(cut(text), **options)())
+    assert asyncio.run(aread()) == got
+    return got
+
+
+def record_of(text: str, **options: Any) -> Record:
+    """Return the record of a stream, which is the same for both kinds of generators."""
+    record: Record = streaming(cut(text), **options).with_report().record
+    twin = asyncio.run(astreaming(cut(text), **options).with_report()).record
+    assert (twin.exchange.answer, twin.decision) == (record.exchange.answer, record.decision)
+    assert twin.repairs == record.repairs
+    return record
+
+
+def mended(record: Record) -> str:
+    """Make the repairs of a record in what was written."""
+    text = record.attempts[-1].exchange.answer
+    for repair in sorted(record.repairs, key=lambda repair: repair.span, reverse=True):
+        start, end = repair.span
+        assert text[start:end] == repair.before
+        text = text[:start] + repair.after + text[end:]
+    return text
+
+
+# What comes out
+
+
+def test_each_unit_comes_on_its_own() -> None:
+    """With the white space before it; joined they are the answer."""
+    text = f"{LEAVES} {CARS}\n\n- {COSTS}\n- Dogs travel free of charge."
+
+    assert both(text) == [
+        LEAVES,
+        f" {CARS}",
+        f"\n\n- {COSTS}",
+        "\n- Dogs travel free of charge.",
+    ]
+
+
+def test_a_claim_that_fails_ends_the_stream_with_the_fallback() -> None:
+    """As a paragraph of its own; nothing that comes after it is read."""
+    text = f"{LEAVES} {SUNK} {COSTS}"
+
+    assert both(text, fallback=FALLBACK) == [LEAVES, f"\n\n{FALLBACK}"]
+    assert both(f"{SUNK} {COSTS}", fallback=FALLBACK) == [FALLBACK]
+
+
+def test_without_a_fallback_it_raises() -> None:
+    """The error tells what was released, and why no more was."""
+    stream = streaming(cut(f"{LEAVES} {SUNK}"))()
+
+    assert next(stream) == LEAVES
+    with pytest.raises(UnfaithfulAnswerError) as error:
+        next(stream)
+
+    record = error.value.record
+    assert record is not None
+    assert record.exchange.answer == record.report.exchange.answer == LEAVES
+    assert [claim.text for claim in error.value.report.unsupported] == [SUNK]
+    assert record.attempts[-1].exchange.answer == f"{LEAVES} {SUNK}"
+    assert (record.decision.passed, record.decision.action) == (False, "block")
+    assert "Halvard" not in str(error.value)
+
+
+def test_one_bad_claim_of_many_is_enough() -> None:
+    """The policy would let the whole answer through; a sentence is not made good by others."""
+    text = " ".join([LEAVES, COSTS, "Dogs travel free of charge."] * 3 + [SUNK])
+    plain = guarded(domain="support", sinks=[])(lambda context: text)
+
+    assert plain(DOCS) == text
+    assert both(text, fallback=FALLBACK)[-1] == f"\n\n{FALLBACK}"
+
+
+def test_what_is_no_fact_passes() -> None:
+    """Courtesy, titles, questions, an abstention."""
+    text = f"Good question!\n\n## The ferry\n\n{LEAVES} Anything else?"
+
+    assert "".join(both(text)) == text
+    silent = "I could not find anything about that in the documents."
+    assert both(silent) == [silent]
+    assert both("") == []
+
+
+def test_a_list_is_read_with_what_leads_to_it() -> None:
+    """And a row with the head of its table, as in the whole answer."""
+    rows = "| Who | Fee |\n|---|---|\n| adults | 12 EUR |\n| children | 6 EUR |"
+    text = f"The fees of a ticket:\n\n{rows}"
+
+    record = record_of(text)
+
+    whole = [claim.text for claim in LocalClaims().extract(text, QUESTION)]
+    assert [claim.text for claim in record.report.claims] == whole
+    assert record.report.supported == 2
+
+
+def test_the_record_is_of_what_was_released() -> None:
+    """One report of the whole answer, whose spans stand in it."""
+    text = f"{LEAVES} {CARS} {COSTS}"
+    reports: list[Report] = []
+
+    record = record_of(text, on_report=reports.append)
+
+    assert record.exchange.answer == record.attempts[0].exchange.answer == text
+    assert [text[slice(*claim.span)] for claim in record.report.claims] == [LEAVES, CARS, COSTS]
+    assert (record.report.score, record.decision.action) == (1.0, "deliver")
+    assert [report.total for report in reports] == [3, 3]
+    assert len({claim.id for claim in record.report.claims}) == 3
+
+
+def test_on_report_is_told_why_a_stream_was_blocked() -> None:
+    """Not only what was released of it."""
+    reports: list[Report] = []
+
+    both(f"{LEAVES} {SUNK}", fallback=FALLBACK, on_report=reports.append)
+
+    assert [[c.text for c in report.unsupported] for report in reports] == [[SUNK], [SUNK]]
+
+
+SENTENCES = st.lists(st.sampled_from([LEAVES, CARS, COSTS, CHEAP, SUNK, "Thanks!"]), max_size=6)
+BETWEEN = st.sampled_from([" ", "\n\n", "\n- ", "  "])
+
+
+@settings(deadline=None, max_examples=40)
+@given(SENTENCES, BETWEEN, st.lists(st.integers(0, 1000), max_size=12), st.booleans())
+def test_neither_bytes_nor_verdicts_depend_on_the_cuts(
+    sentences: list[str], between: str, places: list[int], repairs: bool
+) -> None:
+    """Any pieces of the same text: the same is released, with the same claims and verdicts."""
+    text = between.join(sentences)
+    cuts = sorted(place * len(text) // 1000 for place in places)
+    pieces = [text[i:j] for i, j in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+    options = {"on_fail": "repair" if repairs else "block", "fallback": FALLBACK}
+
+    outcomes = [streaming(some, **options).with_report() for some in (pieces, list(text))]
+
+    first, second = (outcome.record for outcome in outcomes)
+    assert outcomes[0].output == outcomes[1].output
+    assert (first.decision, first.repairs) == (second.decision, second.repairs)
+    assert first.report.claims == second.report.claims
+    assert [a.report.claims for a in first.attempts] == [a.report.claims for a in second.attempts]
+    if first.decision.passed:
+        assert outcomes[0].output == first.exchange.answer == mended(first)
+        assert repairs or first.exchange.answer == text
+
+
+# Repair
+
+
+def test_repair_corrects_or_leaves_out_and_goes_on() -> None:
+    """What the context says instead; else nothing, and the paragraph stays as it was."""
+    text = f"{LEAVES} {CHEAP} {SUNK} Dogs travel free of charge."
+
+    record = record_of(text, on_fail="repair")
+
+    assert record.exchange.answer == f"{LEAVES} {COSTS} Dogs travel free of charge."
+    assert mended(record) == record.exchange.answer
+    assert (record.decision.action, record.report.score) == ("repair", 1.0)
+    assert len(record.attempts[0].report.unsupported) == 2
+
+
+MENDED = {
+    "the first of a list": (
+        f"We say:\n\n- {SUNK}\n- {LEAVES}\n- {COSTS}",
+        f"We say:\n\n- {LEAVES}\n- {COSTS}",
+    ),
+    "the only one under a heading": (
+        f"# Storms\n\n{SUNK}\n\n# Hours\n\n{LEAVES}",
+        f"# Hours\n\n{LEAVES}",
+    ),
+    "the first under a heading": (f"# Hours\n\n{SUNK} {LEAVES}", f"# Hours\n\n{LEAVES}"),
+    "the first row": (
+        "| Who | Fee |\n|---|---|\n| pirates | 70 EUR |\n| adults | 12 EUR |",
+        "| Who | Fee |\n|---|---|\n| adults | 12 EUR |",
+    ),
+    "all of a list": (
+        f"We say:\n\n- {SUNK}\n\nThanks! {LEAVES}",
+        f"Thanks! {LEAVES}",
+    ),
+    "the last": (f"{LEAVES}\n\n# Storms\n\n{SUNK}", LEAVES),
+    "the first": (f"{SUNK} {LEAVES}", LEAVES),
+    "what leans on it": (f"{LEAVES} {SUNK} It was rusty. {COSTS}", f"{LEAVES} {COSTS}"),
+}
+
+
+@pytest.mark.parametrize(("text", "wanted"), MENDED.values(), ids=MENDED)
+def test_what_leads_to_a_unit_outlives_it_only_where_it_still_leads(text: str, wanted: str) -> None:
+    """The record tells each change, so that the one text gives the other."""
+    record = record_of(text, on_fail="repair")
+
+    assert record.exchange.answer == mended(record) == wanted
+
+
+def test_if_nothing_is_left_the_stream_is_blocked() -> None:
+    """An empty answer is none."""
+    assert both(f"# Storms\n\n{SUNK}", on_fail="repair", fallback=FALLBACK) == [FALLBACK]
+
+
+def test_a_sentence_that_leans_on_one_left_out_goes_with_it() -> None:
+    """Unless it rests on the passage of the one before: then it means what that is about."""
+    steamer = f"{COSTS} {SUNK} It carries 40 cars."
+    ferry = f"{LEAVES} {SUNK} It carries 40 cars."
+
+    assert "".join(both(steamer, on_fail="repair")) == COSTS
+    assert "".join(both(ferry, on_fail="repair")) == f"{LEAVES} It carries 40 cars."
+
+
+# Regenerate
+
+
+class Writer:
+    """A generator function whose model writes one text after the other."""
+
+    def __init__(self, *texts: str) -> None:
+        self.texts = texts
+        self.hints: list[str] = []
+
+    def __call__(self, question: str, context: Any, feedback: str = "") -> Iterator[str]:
+        """Write the next one."""
+        self.hints.append(feedback)
+        yield from cut(self.texts[len(self.hints) - 1])
+
+    async def awaiting(self, question: str, context: Any, feedback: str = "") -> AsyncIterator[str]:
+        """Do the same, awaiting."""
+        for piece in self(question, context, feedback):
+            await asyncio.sleep(0)
+            yield piece
+
+    def read(self, **options: Any) -> list[str]:
+        """Read the guarded stream, blocking and awaiting."""
+
+        @guards(on_fail="regenerate", **options)
+        def answer(question: str, context: Any, feedback: str = "") -> Iterator[str]:
+            yield from self(question, context, feedback)
+
+        @guards(on_fail="regenerate", **options)
+        async def aanswer(question: str, context: Any, feedback: str = "") -> AsyncIterator[str]:
+            async for piece in self.awaiting(question, context, feedback):
+                yield piece
+
+        async def aread() -> list[str]:
+            return [piece async for piece in aanswer(QUESTION, DOCS)]
+
+        got = list(answer(QUESTION, DOCS))
+        hints, self.hints = self.hints, []
+        assert (asyncio.run(aread()), self.hints) == (got, hints)
+        return got
+
+
+def test_regenerate_before_anything_was_released() -> None:
+    """The feedback names what failed; the second attempt is streamed, too."""
+    writer = Writer(f"{SUNK} {LEAVES}", f"{LEAVES} {COSTS}")
+
+    assert writer.read() == [LEAVES, f" {COSTS}"]
+    assert writer.hints[0] == ""
+    assert SUNK in writer.hints[1]
+
+
+def test_regenerate_blocks_once_something_was_released() -> None:
+    """What the reader has cannot be taken back."""
+    writer = Writer(f"{LEAVES} {SUNK}", LEAVES)
+
+    assert writer.read(fallback=FALLBACK) == [LEAVES, f"\n\n{FALLBACK}"]
+    assert len(writer.hints) == 1
+
+
+def test_more_context_is_evidence_for_the_next_attempt() -> None:
+    """And it is sent along."""
+    writer = Writer("The lighthouse has 99 steps.", "The lighthouse has 99 steps.")
+
+    got = writer.read(more_context=lambda claims: ["The lighthouse has 99 steps."])
+
+    assert got == ["The lighthouse has 99 steps."]
+    assert "99 steps." in writer.hints[1].rpartition("More context:")[2]
+
+
+def test_attempts_are_bounded() -> None:
+    """Each is in the record."""
+    writer = Writer(SUNK, SUNK, SUNK)
+
+    with pytest.raises(UnfaithfulAnswerError, match="after 3 attempts") as error:
+        writer.read(max_attempts=3)
+
+    assert error.value.record is not None
+    assert len(error.value.record.attempts) == 3
+
+
+# Failures
+
+
+def test_a_verifier_that_fails_closes_or_opens_as_the_policy_says() -> None:
+    """Also with repair, which cannot tell what to mend."""
+    broken = Scorer(verifiers=[TableVerifier({"*": RuntimeError("down")})])
+    opens = Policy.for_domain("support", on_failure="open")
+
+    for on_fail in ("block", "repair"):
+        options = {"on_fail": on_fail, "scorer": broken, "fallback": FALLBACK}
+        assert both(f"{LEAVES} {COSTS}", **options) == [FALLBACK]
+        assert both(f"{LEAVES} {COSTS}", **{**options, "domain": opens}) == [LEAVES, f" {COSTS}"]
+
+
+def test_a_verifier_that_fails_later_leaves_what_was_released() -> None:
+    """And nothing more."""
+    table = {LEAVES: 1.0, "*": RuntimeError("down")}
+    scorer = Scorer(verifiers=[TableVerifier(table)])
+
+    got = both(f"{LEAVES} {COSTS} {CARS}", scorer=scorer, fallback=FALLBACK)
+
+    assert got == [LEAVES, f"\n\n{FALLBACK}"]
+
+
+def test_without_context_nothing_is_released() -> None:
+    """A courtesy is."""
+
+    @guards(fallback=FALLBACK)
+    def answer(context: None = None) -> Iterator[str]:
+        yield from cut(f"Good question! {LEAVES}")
+
+    assert list(answer()) == ["Good question!", f"\n\n{FALLBACK}"]
+
+
+def test_evidence_is_what_was_seen_so_far() -> None:
+    """What is found for a sentence counts for it, and not what is found after it."""
+
+    @guards(fallback=FALLBACK)
+    def answer(early: bool) -> Iterator[str]:
+        if early:
+            saw(DOCS)
+        yield f"{LEAVES} And "
+        saw(DOCS)
+        yield "a ticket costs 12 EUR for adults."
+
+    assert "".join(answer(True)) == f"{LEAVES} And a ticket costs 12 EUR for adults."
+    assert list(answer(False)) == [FALLBACK]
+
+
+ENDLESS = "the ferry leaves Ulvo at 8:15 and " * 9
+
+
+def test_a_unit_without_end_is_a_failure() -> None:
+    """The policy decides: blocked, or verified as far as it goes."""
+    reason = "no sentence, item or row ended within 100 characters and 60 seconds"
+
+    with pytest.raises(UnfaithfulAnswerError, match=reason):
+        list(streaming(cut(ENDLESS), max_hold_chars=100)())
+    opens = Policy.for_domain("support", on_failure="open")
+    scorer = Scorer(verifiers=[TableVerifier({"*": 1.0})])
+    pieces = both(ENDLESS, domain=opens, max_hold_chars=100, scorer=scorer)
+    assert [len(piece) for piece in pieces] == [100, 100, 100, len(ENDLESS) - 300]
+    assert "".join(pieces) == ENDLESS
+
+
+def course_of(clock: Callable[[], float], **options: Any) -> StreamCourse:
+    """Return the course of a stream whose seconds are told by a clock."""
+    chosen = Settings.of(
+        domain=options.pop("domain", "support"),
+        on_fail=options.pop("on_fail", None),
+        fallback=FALLBACK,
+        max_attempts=None,
+        more_context=None,
+        on_report=None,
+        sinks=[],
+        scorer=None,
+        judge=None,
+        stream="claims",
+        **options,
+    )
+    passages = tuple(Passage(text=text) for text in DOCS)
+    return StreamCourse(
+        chosen, lambda text: Exchange(id="x", answer=text, passages=passages), clock=clock
+    )
+
+
+def test_a_unit_that_takes_too_long_is_a_failure() -> None:
+    """Seconds in which the reader kept the stream waiting do not count."""
+    clock = Clock()
+    course = course_of(clock, max_hold_seconds=5.0)
+
+    def slow() -> Iterator[str]:
+        yield f"{LEAVES} A ticket "
+        clock.pass_(3.0)
+        yield "costs 12 "
+        clock.pass_(3.0)
+        yield "EUR"
+
+    stream = released(course, lambda again: slow())
+    assert next(stream) == LEAVES
+    clock.pass_(60.0)
+    assert list(stream) == [f"\n\n{FALLBACK}"]
+
+    patient = course_of(clock, max_hold_seconds=7.0)
+    assert list(released(patient, lambda again: slow())) == [LEAVES, " A ticket costs 12 EUR"]
+
+
+def test_a_model_that_falls_silent_is_not_waited_for() -> None:
+    """In the middle of a sentence; its stream is closed."""
+    closed: list[str] = []
+
+    async def silent() -> AsyncIterator[str]:
+        try:
+            yield f"{LEAVES} A ticket costs"
+            await asyncio.Event().wait()
+        finally:
+            closed.append("closed")
+
+    async def read() -> list[str]:
+        course = course_of(asyncio.get_running_loop().time, max_hold_seconds=0.05)
+        return [text async for text in areleased(course, lambda again: silent())]
+
+    assert asyncio.run(read()) == [LEAVES, f"\n\n{FALLBACK}"]
+    assert closed == ["closed"]
+
+
+def test_a_quiet_model_holds_nothing() -> None:
+    """It may think as long as it likes before it writes."""
+    thought: list[bool] = []
+
+    async def thinking() -> AsyncIterator[str]:
+        await asyncio.sleep(0.2)
+        thought.append(True)
+        yield LEAVES
+
+    async def read() -> list[str]:
+        course = course_of(asyncio.get_running_loop().time, max_hold_seconds=0.02)
+        return [text async for text in areleased(course, lambda again: thinking())]
+
+    assert asyncio.run(read()) == [LEAVES]
+    assert thought == [True]
+
+
+class Slip(Exception):
+    """The model's own error."""
+
+
+@pytest.mark.parametrize("error", [Slip("of the tongue"), asyncio.CancelledError("inside")])
+def test_the_models_error_comes_after_what_was_released(error: BaseException) -> None:
+    """As it is, and what was held is not delivered; one that looks like a cancellation, too."""
+
+    async def breaking() -> AsyncIterator[str]:
+        yield f"{LEAVES} A ticket costs "
+        raise error
+
+    async def read() -> list[Any]:
+        got: list[Any] = []
+        course = course_of(asyncio.get_running_loop().time)
+        try:
+            async for text in areleased(course, lambda again: breaking()):
+                got.append(text)
+        except BaseException as raised:
+            got.append(type(raised))
+        return got
+
+    assert asyncio.run(read()) == [LEAVES, type(error)]
+
+
+def test_an_error_that_quotes_what_was_held_is_withheld() -> None:
+    """Whatever was written so far, word for word."""
+
+    @guards()
+    def answer(question: str, context: Any) -> Iterator[str]:
+        yield from cut(f"{LEAVES} {SUNK}")
+        raise ValueError(f"cannot parse {LEAVES} {SUNK}")
+
+    @guards()
+    async def aanswer(question: str, context: Any) -> AsyncIterator[str]:
+        for piece in answer.__wrapped__(question, context):
+            yield piece
+
+    async def aread() -> None:
+        async for _ in aanswer(QUESTION, DOCS):
+            pass
+
+    for read in (lambda: list(answer(QUESTION, DOCS)), lambda: asyncio.run(aread())):
+        with pytest.raises((CaptureError, UnfaithfulAnswerError)) as error:
+            read()
+        assert "Halvard" not in f"{error.value}{error.value.__cause__}{error.value.__context__}"
+
+
+def test_a_piece_that_is_no_text_is_refused() -> None:
+    """By name."""
+    with pytest.raises(CaptureError, match="object of type int"):
+        list(streaming([LEAVES, 3])())  # type: ignore[list-item]
+
+
+# Who reads, where, and for how long
+
+
+def test_a_stream_may_be_read_in_any_thread() -> None:
+    """As servers do; two of them in turns do not mix what they saw."""
+
+    @guards(fallback=FALLBACK)
+    def answer(knows: bool) -> Iterator[str]:
+        saw(DOCS if knows else ["Nothing is known."])
+        yield from cut(f"{LEAVES} {COSTS}")
+
+    one, other = answer(True), answer(False)
+    got: list[list[str]] = [[], []]
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(3):
+            for stream, texts in zip((one, other), got, strict=True):
+                texts += [text for text in [pool.submit(next, stream, "").result()] if text]
+    saw(["outside of all guarded functions"])
+
+    assert got == [[LEAVES, f" {COSTS}"], [FALLBACK]]
+
+
+@pytest.mark.parametrize("after", range(4))
+def test_a_reader_that_leaves_closes_the_model(after: int) -> None:
+    """At any point, in the same context in which it ran; nothing is told of it."""
+    closed: list[str] = []
+    told: list[Record] = []
+    sentences = [LEAVES, COSTS, CARS, "Dogs travel free of charge."]
+
+    @guards(sinks=[told.append])
+    def answer(context: Any) -> Iterator[str]:
+        try:
+            yield from cut(" ".join(sentences))
+        finally:
+            closed.append("sync")
+
+    @guards(sinks=[told.append])
+    async def aanswer(context: Any) -> AsyncIterator[str]:
+        try:
+            for piece in cut(" ".join(sentences)):
+                await asyncio.sleep(0)
+                yield piece
+        finally:
+            await asyncio.sleep(0)
+            closed.append("async")
+
+    async def leave() -> None:
+        stream = aanswer(DOCS)
+        for _ in range(after):
+            await anext(stream)
+        await stream.aclose()
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    stream = answer(DOCS)
+    for _ in range(after):
+        next(stream)
+    stream.close()
+    asyncio.run(leave())
+
+    assert closed == (["sync", "async"] if after else [])
+    assert answer.wait()
+    assert aanswer.wait()
+    assert told == []
+
+
+class Stuck(TableVerifier):
+    """A verifier that says when it is asked, and never answers."""
+
+    def __init__(self, asked: asyncio.Event) -> None:
+        super().__init__({})
+        self._event = asked
+
+    async def averify(self, claims: Sequence[Claim], context: Context) -> Sequence[Finding]:
+        """Never return."""
+        self._event.set()
+        await asyncio.Event().wait()
+        return []
+
+
+@pytest.mark.parametrize("at", ["reading", "verifying"])
+def test_a_reader_that_is_cancelled_closes_the_model(at: str) -> None:
+    """Whether it waits for the model or for a verdict."""
+    events: list[str] = []
+
+    async def cancel() -> None:
+        there = asyncio.Event()
+        verifier = Stuck(there) if at == "verifying" else TableVerifier({"*": 1.0})
+
+        @guards(scorer=Scorer(verifiers=[verifier]))
+        async def answer(context: Any) -> AsyncIterator[str]:
+            try:
+                yield f"{LEAVES} And so on"
+                await asyncio.Event().wait()
+            finally:
+                events.append("closed")
+
+        async def read() -> None:
+            async for text in answer(DOCS):
+                events.append(text)
+                there.set()
+
+        reading = asyncio.create_task(read())
+        await there.wait()
+        await asyncio.sleep(0)
+        reading.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await reading
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    asyncio.run(cancel())
+
+    assert events == ([LEAVES, "closed"] if at == "reading" else ["closed"])
+
+
+def test_a_slow_reader_slows_the_model() -> None:
+    """It is read two units ahead at most, and without a thread not at all."""
+    sentences = [f"Pier {number} has {number} lamps." for number in range(1, 30)]
+    text = " ".join(sentences)
+    written: list[str] = []
+    scorer = Scorer(verifiers=[TableVerifier({"*": 1.0})])
+
+    @guards(scorer=scorer)
+    def answer(context: Any) -> Iterator[str]:
+        for piece in cut(text):
+            written.append(piece)
+            yield piece
+
+    @guards(scorer=scorer)
+    async def aanswer(context: Any) -> AsyncIterator[str]:
+        for piece in answer.__wrapped__(context):
+            await asyncio.sleep(0)
+            yield piece
+
+    async def aread() -> None:
+        count = 0
+        async for _ in aanswer(DOCS):
+            count += 1
+            for _ in range(40):
+                await asyncio.sleep(0)
+            assert len("".join(written)) <= len(" ".join(sentences[: count + 4])) + 14
+
+    for count, _ in enumerate(answer(DOCS), start=1):
+        assert len("".join(written)) <= len(" ".join(sentences[: count + 1])) + 14
+    assert "".join(written) == text
+    written.clear()
+    asyncio.run(aread())
+    assert "".join(written) == text
+
+
+def test_a_unit_is_verified_while_the_model_writes() -> None:
+    """Of the async kind, in this process: the model goes on although a verdict takes its time."""
+    verifier = TableVerifier({"*": 1.0}, seconds=0.2)
+    written: list[int] = []
+
+    @guards(scorer=Scorer(verifiers=[verifier]))
+    async def answer(context: Any) -> AsyncIterator[str]:
+        for number, piece in enumerate(cut(f"{LEAVES} {COSTS}")):
+            await asyncio.sleep(0)
+            written.append(number)
+            yield piece
+
+    async def read() -> list[int]:
+        return [len(written) async for _ in answer(DOCS)]
+
+    assert asyncio.run(read())[0] == len(cut(f"{LEAVES} {COSTS}"))
+
+
+# Settings
+
+
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "flag": ({"on_fail": "flag"}, "would hold nothing"),
+    "another word": ({"stream": "sentences"}, "`stream` is 'sentences'"),
+    "no characters": ({"max_hold_chars": 0}, "`max_hold_chars` is 0"),
+    "half characters": ({"max_hold_chars": 9.5}, "whole number"),
+    "endless seconds": ({"max_hold_seconds": float("inf")}, "`max_hold_seconds` is inf"),
+    "seconds as text": ({"max_hold_seconds": "5"}, "`max_hold_seconds` is '5'"),
+    "bounds of nothing": ({"stream": "answer", "max_hold_chars": 9}, "the whole answer is held"),
+}
+
+
+@pytest.mark.parametrize(("options", "told"), REFUSED.values(), ids=REFUSED)
+def test_settings_that_cannot_be_used_are_refused(options: dict[str, Any], told: str) -> None:
+    """With the remedy."""
+    with pytest.raises(ConfigError, match=told):
+        guards(**options)
+
+
+def test_only_generators_stream() -> None:
+    """A function that returns its answer is told so."""
+    with pytest.raises(ConfigError, match="needs a generator"):
+        guards()(lambda context: LEAVES)
+
+
+def test_a_stream_has_no_record_before_its_end() -> None:
+    """It says so."""
+    with pytest.raises(ConfigError, match="has not ended"):
+        _ = course_of(Clock()).record
+
+
+def test_a_place_of_what_was_released_is_known_in_what_was_written() -> None:
+    """Also behind what was left out: a framework's events stand between texts there."""
+    course = course_of(Clock(), on_fail="repair")
+    text = f"{LEAVES} {SUNK} {COSTS}"
+
+    found = []
+    for piece in released(course, lambda again: iter(cut(text))):
+        begin = len(course.text) - len(piece)
+        own = course.origin(begin)
+        found.append((piece, text[own : course.settled]))
+
+    assert found == [(LEAVES, LEAVES), (f" {COSTS}", f" {COSTS}")]
+
+
+# What of an answer is known already
+
+
+def test_only_what_is_new_is_verified() -> None:
+    """The claims of before stand, with their verdicts; the report is of all of it."""
+    verifier = TableVerifier({"*": 1.0})
+    scorer = Scorer(verifiers=[verifier], cache=None)
+    progress = Progress()
+    passages = (Passage(text=DOCS[0]),)
+
+    for text in (LEAVES, f"{LEAVES} {CARS}", f"{LEAVES} {CARS} Thanks!"):
+        exchange = Exchange(id="x", answer=text, passages=passages)
+        report = progress.report = scorer.score(exchange, after=progress)
+
+    assert verifier.asked == [LEAVES, CARS]
+    assert [claim.text for claim in report.claims] == [LEAVES, CARS, "Thanks!"]
+    assert (report.supported, report.total) == (2, 2)
+    whole = scorer.score(Exchange(id="x", answer=text, passages=passages))
+    assert [claim.span for claim in report.claims] == [claim.span for claim in whole.claims]

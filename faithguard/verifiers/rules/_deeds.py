@@ -319,6 +319,8 @@ class _Parse:
                 self.tokens[before].capital or previous in _RELATIVE | _PRONOUNS | _JOINS
             )
             compound = self._word(before - 1) in _DETERMINERS | _PREPOSITIONS
+            if compound and (number + 1 == len(self.tokens) or following in _BOUNDS | {","}):
+                return None  # "in straight sets."
             if subject and (
                 opens or named or content or not compound or not self._verb_later(number)
             ):
@@ -570,7 +572,17 @@ class _Parse:
             if word in _JOINS and any(n in self.heads for n in range(self._wall(low), low)):
                 break
             low -= 1
-        return low + 1
+        return self._after_phrase(low + 1, place)
+
+    def _after_phrase(self, low: int, place: int) -> int:
+        """Return where a subject begins behind a phrase: "in the final Lomax beat"."""
+        if self._word(low) not in _PREPOSITIONS:
+            return low
+        at = low + 1 + (self._word(low + 1) in _DETERMINERS)
+        while at < place and self.tokens[at].key and not self.tokens[at].capital:
+            at += 1
+        begins = self.tokens[at].capital or self.words[at] in _DETERMINERS
+        return at if low + 1 < at <= place and begins else low
 
     def _wall(self, place: int) -> int:
         while place > 0 and self.words[place - 1] not in _BOUNDS:

@@ -14,6 +14,7 @@ from fractions import Fraction
 from itertools import combinations, pairwise
 
 from faithguard.verifiers._values import Value
+from faithguard.verifiers._values._units import CURRENCIES
 
 __all__ = ["derivable", "proportionate"]
 
@@ -110,10 +111,13 @@ def _priced(unit: str, known: Sequence[Value]) -> Iterator[Fraction]:
         for one in known
         for r in (one.bare if one.family == "number" else ())
         if one.unit != unit and isinstance(r, Fraction) and 1 < r < _FIRST_YEAR
-    } | {Fraction(2), Fraction(12)}
+    }
+    if unit in CURRENCIES:
+        counts.add(Fraction(12))  # a year's price by the month
     for amount in (r for one in known if one.unit == unit for r in _numbers(one)):
         for share in shares:
             yield from (amount * share, amount * (1 - share), amount * (1 + share))
+        yield amount / 2
         for count in counts:
             yield from (amount * count, amount / count)
 
@@ -298,7 +302,7 @@ def _times_of_day(known: Sequence[Value]) -> Iterator[int]:
     lengths = [r for one in known if one.unit == "second" for r in _numbers(one) if r < _DAY]
     for one in known:
         for start in one.readings if one.family == "clock" else ():
-            for amount in (*lengths, Fraction(3600)):
+            for amount in lengths:
                 if isinstance(start, int) and (amount / 60).denominator == 1:
                     yield from ((start + sign * int(amount / 60)) % _MINUTES for sign in (1, -1))
 

@@ -74,6 +74,11 @@ def displaced(
     return best
 
 
+def is_listed(reading: Reading) -> bool:
+    """Whether a claim is a row of a table, told cell by cell: "Plan: Basic; Price: 9"."""
+    return reading.text.count(": ") > 1 and "; " in reading.text
+
+
 def _denied(slot: Slot) -> bool:
     """Whether a thing stands right after a negation: "trade without dividend from 16 May"."""
     words = [token for token in slot.near.reading.words(slot.clause) if token.end <= slot.at]
@@ -91,7 +96,7 @@ def anchors(
         n for n in clause.values if not reading.values[n].start <= start < reading.values[n].end
     )
     wide = near | {key for key in subject.keys if key not in ignored}
-    if reading.text.count(": ") > 1 and "; " in reading.text:  # "Plan: Basic; Price: 9"
+    if is_listed(reading):
         wide |= reading.clauses[1].keys - set(ignored)
     # "Under section 3, traders must ...": what is said of it comes after
     opens = reading.tokens[clause.first].lower in _OPENING
@@ -260,7 +265,7 @@ def misbound(
         ignored: Words that tell nothing here.
         enough: Share of what the claim has around it that must speak for the rival.
     """
-    if not own or not rivals:
+    if not own or not rivals or is_listed(scene.reading):
         return None
     wanted = _around(scene.reading, start, like) - frozenset(ignored)
     places: dict[int, list[int]] = {}
@@ -270,6 +275,9 @@ def misbound(
     def cell(slot: Slot) -> frozenset[str]:
         found = _around(slot.near.reading, slot.at, places[slot.near.number])
         return shared(wanted, found | scene.pages.inherited(slot.near.number), scene.reading.text)
+
+    def first_of(slot: Slot) -> int:
+        return min(places[slot.near.number])
 
     cells = [(rival, cell(rival)) for rival in rivals if not _denied(rival)]
     whole = _weight(scene, wanted)
@@ -282,6 +290,8 @@ def misbound(
             if (gain := scene.weight(theirs - mine)) > 2.0 * scene.weight(mine - theirs)
             and gain >= (enough if rival.near.number == holder.near.number else 0.5) * whole
             and (not enough or len(theirs - mine) > 1 or len(wanted) == 1)
+            # what stands before the first of several may be said of all
+            and not (mine - theirs and rival.at == first_of(rival) and rival.at < holder.at)
         ]
         if not better:
             return None

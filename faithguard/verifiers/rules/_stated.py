@@ -323,7 +323,8 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
         return None  # said of too much at once
     if _compared(scene, value) and derivable(value, list(_lines(scene, timed=_is_timed(value)))):
         return None  # "15 minutes less than the other"
-    kind = set(counted(scene.reading, value.start, value.end)) | _PERIODS
+    kind = set(counted(scene.reading, value.start, value.end))
+    ignored = kind | _PERIODS
     own: list[Slot] = []
     rivals: list[Slot] = []
     beside = scene.reading.clause_at(value.start)
@@ -354,8 +355,8 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
     ]
     rival = (
         _of_that_kind(scene, value, kind, own, rivals)
-        or displaced(scene, value.start, own, rivals, ignored=kind)
-        or misbound(scene, value.start, like, own, rivals, ignored=kind, enough=0.5)
+        or displaced(scene, value.start, own, rivals, ignored=ignored)
+        or misbound(scene, value.start, like, own, rivals, ignored=ignored, enough=0.5)
     )
     if rival is None:
         return None
@@ -383,7 +384,6 @@ def _of_that_kind(
     scene: Scene, value: Value, kind: set[str], own: list[Slot], rivals: list[Slot]
 ) -> Slot | None:
     """Return the number of what the claim counts, if the claim's own counts other things."""
-    kind = kind - _PERIODS
     if not kind or value.unit:
         return None
 

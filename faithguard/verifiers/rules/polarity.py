@@ -173,7 +173,7 @@ _OR_NOT = re.compile(r"\bor\s+(?:\w+\s+)?not\b", re.I)
 
 
 _TIED = re.compile(
-    r"\b(?:if|unless|only|except|provided|without|when|until|as\s+long\s+as|apart\s+from|or\s+\w+\s+not)\b",
+    r"\b(?:if|unless|only|except|provided|when|until|as\s+long\s+as|apart\s+from|or\s+\w+\s+not)\b",
     re.I,
 )
 
@@ -297,6 +297,10 @@ def _phrase_after(reading: Reading, at: int) -> tuple[frozenset[str], list[int]]
     return frozenset(t.key for t in inside if t.key), list(values)
 
 
+_SCOPE = 8
+"""Words within which one bears on another."""
+
+
 def _excepted(scene: Scene, name: str) -> Verdict | None:
     """Veto what is said of the very thing that the context excepts from it."""
     if _EXCEPT.search(scene.reading.text) or _ONLY.search(scene.reading.text):
@@ -382,6 +386,9 @@ def _demanded(scene: Scene, name: str, keys: frozenset[str]) -> Verdict | None:
         asked = _REQUIRED.search(near.reading.text)
         if asked is None or _WAIVER.search(near.reading.text[: asked.start()]):
             continue
+        before = [t for t in near.reading.tokens if t.start < asked.start()][-_SCOPE:]
+        if any(_negates(t, near.reading.text) for t in before):
+            continue  # "not required"
         wanted = frozenset(t.key for t in near.reading.tokens if t.key and t.start >= asked.start())
         held = scene.weight(keys & wanted) >= _SAME_STATEMENT * scene.weight(keys)
         known = rest & (near.reading.keys | scene.pages.inherited(near.number))
@@ -595,7 +602,6 @@ _CLASH = frozenset(
 """(what the answer says, what the context says) of one thing that cannot both be meant."""
 
 
-_SCOPE = 8
 _LIMITING = _NEGATORS | frozenset(
     "fail failed fails without if refuse refused unable lacks".split()
 )

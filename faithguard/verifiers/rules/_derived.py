@@ -31,12 +31,13 @@ _LARGE = 100
 Lines = Sequence[Sequence[Value]]
 
 
-def derivable(value: Value, lines: Lines) -> bool:
+def derivable(value: Value, lines: Lines, *, compared: bool) -> bool:
     """Say whether a value follows from two values.
 
     Args:
         value: What the answer states.
         lines: The values of the sentences that speak of the same things, line by line.
+        compared: Whether the answer says by how much two things differ: "12 more than".
     """
     known = [one for line in lines for one in line][:_MOST]
     if value.family == "date":
@@ -50,7 +51,7 @@ def derivable(value: Value, lines: Lines) -> bool:
             return True
         return any(_reached(value, unit, amount) for unit, amount in _lengths(known))
     if not value.unit or value.unit in ("person", "times"):
-        near = (amount for line in lines for amount in _counts(list(line)))
+        near = (amount for line in lines for amount in _counts(list(line), compared=compared))
         return any(_equal(value, amount) for amount in near) or _large(value, known)
     if any(_equal(value, amount) for amount in _priced(value.unit, known)):
         return True
@@ -136,7 +137,7 @@ def _elided(unit: str, line: Sequence[Value]) -> Iterator[Fraction]:
             yield from (number * factor for number in _numbers(one) for factor in factors)
 
 
-def _counts(values: list[Value]) -> Iterator[Fraction]:
+def _counts(values: list[Value], *, compared: bool) -> Iterator[Fraction]:
     """Yield what the counts of one sentence make: sums, differences, products, shares."""
     plain = [one for one in values if one.family == "number" and not _is_year(one)]
     for first in range(len(values)):
@@ -151,7 +152,7 @@ def _counts(values: list[Value]) -> Iterator[Fraction]:
             yield x * y
             if x + y >= _MANY:
                 yield x + y
-            if min(x, y) > 1:
+            if compared and min(x, y) > 1:
                 yield abs(x - y)
     for share, whole in ((a, b) for a in plain for b in plain if a is not b):
         for part in _numbers(share):

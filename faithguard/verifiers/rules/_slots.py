@@ -9,14 +9,14 @@ words that the claim does not use of it, and the other beside those that it does
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from faithguard.verifiers._values._words import language
 from faithguard.verifiers.rules._reading import Clause, Reading, Token
 from faithguard.verifiers.rules._scene import Near, Scene
 
-__all__ = ["Slot", "anchors", "counted", "displaced", "misbound", "shared"]
+__all__ = ["Slot", "anchors", "counted", "displaced", "is_listed", "misbound", "shared"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +251,8 @@ def misbound(
     own: Sequence[Slot],
     rivals: Sequence[Slot],
     *,
-    ignored: Collection[str] = (),
+    ignored: Collection[str],
+    kin: Callable[[Near], Sequence[int]],
     enough: float = 0.0,
 ) -> Slot | None:
     """Return the rival around which the words stand that the claim has around a thing.
@@ -263,14 +264,13 @@ def misbound(
         own: Where the context holds it.
         rivals: Where the context holds others of its kind.
         ignored: Words that tell nothing here.
+        kin: Returns where a sentence holds things of the kind.
         enough: Share of what the claim has around it that must speak for the rival.
     """
     if not own or not rivals or is_listed(scene.reading):
         return None
     wanted = _around(scene.reading, start, like) - frozenset(ignored)
-    places: dict[int, list[int]] = {}
-    for slot in (*own, *rivals):
-        places.setdefault(slot.near.number, []).append(slot.at)
+    places = {slot.near.number: kin(slot.near) for slot in (*own, *rivals)}
 
     def cell(slot: Slot) -> frozenset[str]:
         found = _around(slot.near.reading, slot.at, places[slot.near.number])

@@ -20,7 +20,7 @@ from faithguard.verifiers._values._words import ORDINALS
 from faithguard.verifiers.rules._derived import derivable, proportionate
 from faithguard.verifiers.rules._reading import Reading
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, unmentioned
-from faithguard.verifiers.rules._slots import Slot, counted, displaced, misbound
+from faithguard.verifiers.rules._slots import Slot, counted, displaced, is_listed, misbound
 
 __all__ = ["distinct", "holding", "is_year", "stated"]
 
@@ -82,7 +82,10 @@ def _absent(scene: Scene, name: str, value: Value) -> Verdict | None:
     if not value.unit and _AGE.search(scene.reading.text[: value.start]):
         years = frozenset(12 * r for r in value.readings if isinstance(r, Fraction))
         value = replace(value, unit="month", readings=years)
-    if derivable(value, lines) or _in_scale(value, scene) or _written(value, scene):
+    worked_out = not is_listed(scene.reading) and derivable(
+        value, lines, compared=_compared(scene, value)
+    )
+    if worked_out or _in_scale(value, scene) or _written(value, scene):
         return None
     if _within_bound(value, scene):
         return None
@@ -321,10 +324,16 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
     """Veto a value that every sentence which holds it gives to something else."""
     if is_year(value) or value.text.lower() in ORDINALS:
         return None  # said of too much at once
-    if _compared(scene, value) and derivable(value, list(_lines(scene, timed=_is_timed(value)))):
+    if _compared(scene, value) and derivable(
+        value, list(_lines(scene, timed=_is_timed(value))), compared=True
+    ):
         return None  # "15 minutes less than the other"
     kind = set(counted(scene.reading, value.start, value.end))
-    ignored = kind | _PERIODS
+    ignored = (kind if value.family == "number" else set[str]()) | _PERIODS
+
+    def kin(near: Near) -> list[int]:
+        return [v.start for v in near.reading.values if v.family == value.family]
+
     own: list[Slot] = []
     rivals: list[Slot] = []
     beside = scene.reading.clause_at(value.start)
@@ -356,7 +365,7 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
     rival = (
         _of_that_kind(scene, value, kind, own, rivals)
         or displaced(scene, value.start, own, rivals, ignored=ignored)
-        or misbound(scene, value.start, like, own, rivals, ignored=ignored, enough=0.5)
+        or misbound(scene, value.start, like, own, rivals, ignored=ignored, kin=kin, enough=0.5)
     )
     if rival is None:
         return None
@@ -368,7 +377,7 @@ _PERIODS = frozenset(map(stem, "hour day week month year night daily".split()))
 """Words that tell nothing beside a value: much is said "a day"."""
 _COMPARED = re.compile(
     r"\b(?:less|more|fewer|later|earlier|longer|shorter|higher|lower|faster|slower|cheaper|ahead"
-    r"|clear|apart|together|altogether|in\s+all|in\s+total|difference|before|after|ago)\b",
+    r"|clear|apart|together|altogether|in\s+all|in\s+total|difference|each|remaining|other|left|before|after|ago)\b",
     re.I,
 )
 

@@ -121,9 +121,13 @@ def _misplaced(scene: Scene, name: str, one: Identifier) -> Verdict | None:
             (own if other.plain == one.plain else rivals).append(slot)
     rivals = [r for r in rivals if all(r.text != i.text for i in scene.reading.identifiers)]
     like = [i.start for i in scene.reading.identifiers if i is not one and i.shape == one.shape]
+
+    def kin(near: Near) -> list[int]:
+        return [i.start for i in near.reading.identifiers if i.shape == one.shape]
+
     ignored = {f"#{one.plain}"} | _kind_words(scene.reading, one)
     rival = displaced(scene, one.start, own, rivals, ignored={f"#{one.plain}"}) or misbound(
-        scene, one.start, like, own, rivals, ignored=ignored
+        scene, one.start, like, own, rivals, ignored=ignored, kin=kin
     )
     if rival is None:
         return None

@@ -64,6 +64,7 @@ class Polarity(Family):
         for check in (
             _gainsaid,
             _denied,
+            _none_such,
             _excepted,
             _waived,
             _superlative,
@@ -276,6 +277,30 @@ def _said(mine: _Part, against: _Part, scene: Scene) -> bool:
             if bool(part.denied) == bool(mine.denied) and shared >= len(against.keys & mine.keys):
                 return True
     return False
+
+
+def _none_such(scene: Scene, name: str) -> Verdict | None:
+    """Veto "it gets new features" where the context says that there are no new features."""
+    if any(_negates(token, scene.reading.text) for token in scene.reading.tokens):
+        return None
+    for near in scene.near:
+        tokens = near.reading.tokens
+        for number, token in enumerate(tokens[:-2]):
+            noun = [t for t in tokens[number + 1 : number + 3] if t.key]
+            if (
+                token.lower != "no"
+                or len(noun) < 2
+                or _NO_NEGATION.match(near.reading.text, token.start)
+            ):
+                continue
+            keys = frozenset(t.key for t in noun if t.key)
+            said = frozenset(key for deed in known_deeds(scene, near) for key in (deed.verb,))
+            rest = near.reading.keys - keys - said
+            others = (o for o in scene.near if o is not near and keys <= o.reading.keys)
+            if keys <= scene.reading.keys and rest <= scene.reading.keys and not any(others):
+                written = near.reading.text[token.start : noun[-1].end]
+                return contradiction(scene, name, f"the context says {written!r}", near)
+    return None
 
 
 # -- exceptions and requirements --------------------------------------------------------------

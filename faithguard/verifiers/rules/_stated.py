@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from faithguard.types import Verdict
 from faithguard.verifiers._terms import analyse, stem
-from faithguard.verifiers._values import Value
+from faithguard.verifiers._values import Value, find_values
 from faithguard.verifiers._values._units import CURRENCIES
 from faithguard.verifiers._values._words import ORDINALS
 from faithguard.verifiers.rules._derived import derivable, proportionate
@@ -113,6 +113,8 @@ def _lines(scene: Scene, *, timed: bool) -> Iterator[tuple[Value, ...]]:
         if 0 <= number < len(scene.all):
             reading = scene.all[number]
             yield reading.values
+            if timed and (match := _A_TIME.search(reading.text)):
+                yield tuple(find_values("24 hours" if match["day"] else "60 minutes"))
             yield from (values for _, values in reading.columns if values)
 
 
@@ -120,6 +122,10 @@ def _is_timed(value: Value) -> bool:
     return value.family != "number" or value.unit in ("second", "month")
 
 
+_A_TIME = re.compile(
+    r"\b(?:an?|one|the|following|next|previous)\s+(?:(?P<day>day)|hour)(?:\s+(?:before|after|earlier|later|ahead)\b|$|\W)",
+    re.I,
+)
 _BEST = 3
 _SHORT = 24
 """Sentences; of so few any may hold the date that another counts from."""
@@ -357,6 +363,11 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
                 rivals.append(Slot(near, clause, other.start, other.text))
     if all(slot.near.reading.row for slot in own):
         return None  # what stands in a table is compared cell by cell
+    others = [
+        slot
+        for slot in rivals
+        if not any(v.agrees(w) for v in scene.reading.values for w in _at(slot))
+    ]
     like = [
         other.start
         for other in scene.reading.values
@@ -365,7 +376,7 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
     rival = (
         _of_that_kind(scene, value, kind, own, rivals)
         or displaced(scene, value.start, own, rivals, ignored=ignored)
-        or misbound(scene, value.start, like, own, rivals, ignored=ignored, kin=kin, enough=0.5)
+        or misbound(scene, value.start, like, own, others, ignored=ignored, kin=kin, enough=0.5)
     )
     if rival is None:
         return None
@@ -387,6 +398,11 @@ def _compared(scene: Scene, value: Value) -> bool:
     text = scene.reading.text
     near = text[max(0, value.start - 30) : value.start], text[value.end : value.end + 40]
     return near[0].endswith(" by ") or any(_COMPARED.search(part) for part in near)
+
+
+def _at(slot: Slot) -> Iterator[Value]:
+    """Yield the value that stands at a place of the context."""
+    yield from (value for value in slot.near.reading.values if value.start == slot.at)
 
 
 def _of_that_kind(

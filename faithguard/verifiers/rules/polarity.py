@@ -279,9 +279,13 @@ def _said(mine: _Part, against: _Part, scene: Scene) -> bool:
     return False
 
 
+_WITHOUT_IT = frozenset("free without lack lacks lacking absent absence zero".split())
+
+
 def _none_such(scene: Scene, name: str) -> Verdict | None:
     """Veto "it gets new features" where the context says that there are no new features."""
-    if any(_negates(token, scene.reading.text) for token in scene.reading.tokens):
+    own = {token.lower for token in scene.reading.tokens}
+    if own & _WITHOUT_IT or any(_negates(t, scene.reading.text) for t in scene.reading.tokens):
         return None
     for near in scene.near:
         tokens = near.reading.tokens

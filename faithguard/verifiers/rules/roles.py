@@ -113,7 +113,7 @@ def _swapped_deeds(scene: Scene, name: str) -> Verdict | None:
                     continue
                 if other.agents & verb.agents:
                     held = held or bool(other.patients & verb.patients or not other.patients)
-                elif _crossed(verb, other):
+                elif _crossed(verb, other, scene):
                     against = against or near
         if against is not None and not held:
             reason = "the context says it with the roles the other way round"
@@ -136,12 +136,14 @@ def _turned(mine: Deed, theirs: Deed) -> tuple[Deed | None, Deed]:
     return replace(mine, agents=mine.patients, patients=mine.agents), theirs
 
 
-def _crossed(mine: Deed, theirs: Deed) -> bool:
+def _crossed(mine: Deed, theirs: Deed, scene: Scene) -> bool:
     agents, patients = mine.agents - mine.patients, mine.patients - mine.agents
     if not agents & (theirs.patients - theirs.agents):
         return False
     if patients & (theirs.agents - theirs.patients):
         return True
+    if not _named(agents & theirs.patients, scene):
+        return False
     return theirs.passive and not theirs.agents and not patients & theirs.patients
 
 
@@ -278,7 +280,7 @@ def _of_another(scene: Scene, name: str) -> Verdict | None:
     for clause in scene.reading.clauses:
         for subject in _subjects(scene, clause):
             rest = _rest(scene.reading, clause) - subject
-            if len(rest) + len(clause.values) < _FEWEST:
+            if len(rest) + len(clause.values) < _FEWEST or clause.ids:
                 continue
             found = _holder(scene, clause, rest, subject)
             if found is not None:

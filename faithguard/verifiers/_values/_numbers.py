@@ -172,14 +172,11 @@ def _one_in(text: str) -> Iterator[Value]:
     for match in _ONE_IN.finditer(text):
         part, whole = _small(match["n"]), _small(match["m"])
         following = UNIT.match(text, match.end())
-        measured = following is not None and unit_of(following["name"]) is not None
-        if not 0 < part < whole or (measured and following["name"].lower() not in _PEOPLE):
+        unit = unit_of(following["name"]) if following is not None else None
+        if not 0 < part < whole or (unit is not None and unit[0] != "person"):
             continue
         share = frozenset({Fraction(part, whole)})
         yield Value("number", "", share, *match.span(), match[0], bare=share)
-
-
-_PEOPLE = ("people", "persons")
 
 
 def _small(word: str) -> int:

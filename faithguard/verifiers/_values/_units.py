@@ -49,11 +49,13 @@ _TABLE = {
     " t|tonne|tonnes|tonnen|toneladas|tonnellate|吨|トン|टन 1000000",
     "ounce": "oz|ounce|ounces 1; lb|lbs|pound-weight 16",
     "metre": "µm|micrometre|micrometres 1/1000000; nm|nanometre|nanometres 1/1000000000;"
-    " mm|millimetre|millimetres|millimeter|millimeters|millimètres|milímetros|millimetri|毫米|ミリ|ミリメートル"
+    " mm|millimetre|millimetres|millimeter|millimeters|millimètres|milímetros"
+    "|millimetri|毫米|ミリ|ミリメートル"
     " 1/1000;"
     " cm|centimetre|centimetres|centimeter|centimeters|zentimeter|centimètres|centímetros"
     "|centimetri|厘米|センチ|センチメートル|सेंटीमीटर|سم|سنتيمتر 1/100;"
-    " m|metre|metres|meter|meters|metern|mètre|mètres|metro|metros|metri|米|メートル|متر|أمتار|मीटर 1;"
+    " m|metre|metres|meter|meters|metern|mètre|mètres|metro|metros|metri|米|メートル"
+    "|متر|أمتار|मीटर 1;"
     " km|kilometre|kilometres|kilometer|kilometers|kilometern|kilomètre|kilomètres|kilómetro"
     "|kilómetros|chilometro|chilometri|quilômetros|quilómetros|公里|千米|キロメートル|كيلومتر"
     "|كيلومترا|किलोमीटर|किमी 1000",
@@ -65,7 +67,8 @@ _TABLE = {
     "square foot": "sqft|squarefoot|squarefeet 1; acre|acres 43560;"
     " squaremile|squaremiles 27878400",
     "cubic metre": "m3|m³|cubicmetre|cubicmetres|cubicmeter|cubicmeters|立方米 1",
-    "litre": "ml|millilitre|millilitres|milliliter|milliliters|millilitri|mililitros|毫升|ミリリットル|मिलीलीटर|مليلتر 1/1000;"
+    "litre": "ml|millilitre|millilitres|milliliter|milliliters|millilitri|mililitros|毫升"
+    "|ミリリットル|मिलीलीटर|مليلتر 1/1000;"
     " cl|centilitre|centilitres|centiliter 1/100;"
     " dl|decilitre|decilitres|deciliter|décilitres|decilitri|decilitros 1/10;"
     " l|litre|litres|liter|liters|litern|litri|litro|litros|升|リットル|لتر|लीटर 1",
@@ -77,7 +80,8 @@ _TABLE = {
     "bit per second": "kbit/s|kbps 1000; mbit/s|mbps 1000000; gbit/s|gbps 1000000000",
     "kelvin difference": "°c|celsius|degreescelsius|degreecelsius|gradcelsius|℃ 1",
     "fahrenheit": "°f|fahrenheit|degreesfahrenheit|degreefahrenheit|℉ 1",
-    "watt": "w|watt|watts|ワット|瓦 1; kw|kilowatt|kilowatts|キロワット|千瓦 1000; mw|megawatt|megawatts 1000000;"
+    "watt": "w|watt|watts|ワット|瓦 1; kw|kilowatt|kilowatts|キロワット|千瓦 1000; mw|megawatt"
+    "|megawatts 1000000;"
     " gw|gigawatt|gigawatts 1000000000",
     "watt hour": "wh|watt-hour|watt-hours|watthours|watthour 1;"
     " kwh|kilowatt-hour|kilowatt-hours|kilowattstunden 1000;"

@@ -178,8 +178,8 @@ FOREIGN: dict[str, dict[str, int | Fraction]] = {
 
 _TELLING = {
     "de": "der das und ist nicht mit für von ein eine wird werden kann auf im zu bei dem beträgt"
-    " den des einem einer eines keine keinen sind aber nur unter über oder wer sie dürfen hat haben bis"
-    " zum zur vom an am ab nach vor kein auch wenn jeder jede",
+    " den des einem einer eines keine keinen sind aber nur unter über oder wer sie dürfen hat"
+    " haben bis zum zur vom an am ab nach vor kein auch wenn jeder jede",
     "fr": "le les des et est une dans pour du que sont au avec sur ne ou il elle peut"
     " aux pas par cette ce qui à été ont chaque sauf sans",
     "es": "el los las es en que una con para se su puede debe dura del al por y sin más cada"

@@ -61,18 +61,24 @@ class Deed:
 _BE = frozenset("is are was were be been being am 're isn aren wasn weren".split())
 _HAVE = frozenset("has have had having hasn haven hadn".split())
 _DO = frozenset("do does did don doesn didn".split())
+_PLAIN = {
+    **dict.fromkeys(_BE, "be"), **dict.fromkeys(_HAVE, "have"), **dict.fromkeys(_DO, "do")
+}  # fmt: skip
+_SHORT = 4
+"""Letters; a longer word in "ly" is an adverb."""
 _MODALS = {
     "can": "can", "could": "can", "may": "can", "might": "can", "ca": "can", "couldn": "can",
     "must": "must", "shall": "must", "mustn": "must", "should": "should", "shouldn": "should",
     "will": "will", "would": "will", "wo": "will", "wouldn": "will", "need": "need",
 }  # fmt: skip
-_TO = {"able": "can", "allowed": "can", "permitted": "can", "free": "can", "unable": "cannot",
-       "required": "must", "obliged": "must", "supposed": "should", "forbidden": "cannot",
+_TO = {"able": "can", "allowed": "can", "permitted": "can", "free": "can", "unable": "",
+       "required": "must", "obliged": "must", "supposed": "should", "forbidden": "",
        "due": "will", "likely": "can", "expected": "can"}  # fmt: skip
 _NOT = frozenset("not n't never cannot no-longer hardly rarely seldom scarcely barely".split())
 _ADVERBS = frozenset(
     "also only still already just again now then often always usually both later once soon"
-    " previously currently thereby therefore however instead even ever first currently today alone much very more less far quite rather too so almost nearly well best"
+    " previously currently thereby therefore however instead even ever first today alone much very"
+    " more less far quite rather too so almost nearly well best"
     " immediately partly largely mainly all either".split()
 )
 _DETERMINERS = frozenset(
@@ -100,6 +106,7 @@ _JOINS = frozenset("and or".split())
 _CONTRAST = frozenset("without except unlike than".split())
 _TITLES = frozenset("dr mr mrs ms prof st sgt capt col gen lt rev".split())
 _NO_SUCH = frozenset("longer matter more less fewer later earlier doubt".split())
+_BEFORE_NOUNS = (_DETERMINERS | _PREPOSITIONS) - frozenset("both one this these those to".split())
 _THEN = frozenset(("after", "before"))
 _SMALL = _PREPOSITIONS | _ADVERBS | _TITLES
 _BIDDING = frozenset(
@@ -132,6 +139,16 @@ class _Group:
     infinitive: bool = False
     bidden: bool = False
     """"told Ann to pay": who does it stands right before."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """What a word adds to a group of auxiliaries."""
+
+    last: str
+    modal: str = ""
+    denies: bool = False
+    words: int = 1
 
 
 def _without_titles(tokens: tuple[Token, ...]) -> Iterator[Token]:
@@ -187,50 +204,44 @@ class _Parse:
         """Return a word without its "n't", and whether it had one."""
         word = self.words[number]
         if word.endswith("n't"):
-            return word[:-3] if word[:-3] in ("ca", "wo") else word[:-3], True
+            return word[:-3], True
         return ("can", True) if word == "cannot" else (word, False)
 
     def _auxiliary(self, number: int) -> _Group | None:
         place, last, denied, modal = number, "", False, ""
         while place < len(self.tokens):
-            word, negated = self._base(place)
-            denied = denied or negated
-            if word in _BE:
-                last = "be"
-            elif word in _HAVE:
-                last = "have"
-            elif word in _DO:
-                last = "do"
-            elif word in _MODALS and not (word == "need" and last != "" and not negated):
-                if word == "need" and not (negated or self._word(place + 1) == "not"):
-                    break
-                if word == "may" and self.tokens[place].capital and place:
-                    break
-                modal, last = _MODALS[word], "modal"
-            elif last and word in _NOT:
-                denied = True
-            elif last and word == "no" and self._word(place + 1) == "longer":
-                denied, place = True, place + 1
-            elif last and (word in _ADVERBS or (word.endswith("ly") and len(word) > 4)):
-                pass
-            elif (
-                last in ("be", "have", "do")
-                and self._word(place + 1) == "to"
-                and (word in _TO or (word == "to" and last != "be"))
-            ):
-                kind = _TO[word]
-                denied = denied != (kind == "cannot")
-                modal, last, place = kind.replace("cannot", "can"), "modal", place + 1
-            elif last == "have" and word == "to":
-                modal, last = "must", "modal"
-            else:
+            step = self._step(place, last)
+            if step is None:
                 break
-            place += 1
+            last, modal = step.last, step.modal or modal
+            denied = denied != step.denies
+            place += step.words
         if not last:
             return None
         if denied and modal == "must" and self._word(place - 1) == "to":
             modal = "need"
         return self._with_head(number, place, last, denied, modal)
+
+    def _step(self, place: int, last: str) -> _Step | None:
+        """Read one word of a group of auxiliaries."""
+        word, denies = self._base(place)
+        following = self._word(place + 1)
+        if word in _PLAIN:
+            return _Step(_PLAIN[word], denies=denies)
+        if word in _MODALS:
+            bare = word == "need" and not denies and (last or following != "not")
+            month = word == "may" and self.tokens[place].capital and place
+            return None if bare or month else _Step("modal", _MODALS[word], denies=denies)
+        if not last:
+            return None
+        if word == "no" and following == "longer":
+            return _Step(last, denies=True, words=2)
+        if word in _NOT or word in _ADVERBS or (word.endswith("ly") and len(word) > _SHORT):
+            return _Step(last, denies=word in _NOT)
+        if last != "modal" and word in _TO and following == "to":
+            kind = _TO[word]
+            return _Step("modal", kind or "can", denies=not kind, words=2)
+        return _Step("modal", "must") if last == "have" and word == "to" else None
 
     def _with_head(
         self, start: int, place: int, last: str, denied: bool, modal: str
@@ -270,66 +281,70 @@ class _Parse:
 
     def _full(self, number: int) -> _Group | None:
         token, word = self.tokens[number], self.words[number]
-        if not token.key or token.value >= 0 or token.key[0] == "#" or word in _BOUNDS:
+        if not token.key or token.value >= 0 or token.key[0] == "#" or word in _BOUNDS | _CALLED:
             return None
         if token.capital and number and self._word(number - 1) not in _BOUNDS:
             return None
         base = base_of(word)
         if base is None and self._word(number - 1) != "to":
             return None
-        base = base or word
         before = number - 1
         while before >= 0 and (self.words[before] in _ADVERBS or self._is_adverb(before)):
             before -= 1
         longer = self._word(before) == "longer" and self._word(before - 1) == "no"
         before -= 2 * longer
-        previous, following = self._word(before), self._word(number + 1)
-        if previous in _DETERMINERS - {"both", "one", "this", "these", "those"} or (
-            previous in _PREPOSITIONS and previous != "to"
-        ):
-            return None
+        previous = self._word(before)
         if previous == "to":
-            return self._infinitive(number, before, base)
-        start = before + 1
-        denied = longer or any(w in _NOT for w in self.words[start:number])
-        subject = before >= 0 and (
-            bool(self.tokens[before].key)
-            or self.tokens[before].value >= 0
-            or previous in _PRONOUNS | _RELATIVE | _JOINS | {",", ")", "both"}
-        )
-        if word in _CALLED:
+            return self._infinitive(number, before)
+        if previous in _BEFORE_NOUNS:
             return None
+        denied = longer or any(w in _NOT for w in self.words[before + 1 : number])
         if is_past(word) or (word != base and not word.endswith(("s", "ing"))):
-            if following == "by" and before >= 0 and previous not in _RELATIVE | _PRONOUNS:
-                joined = previous in _JOINS
-                return _Group(number, number, passive=True, denied=denied, reduced=not joined)
-            if not subject or (before < 0 and self.tokens[number + 1 :][:1]):
-                return None
-            if is_participle(word) and self._finite_later(number):
-                return None
-            return _Group(start, number, denied=denied)
+            return self._past(number, before, denied)
         if word.endswith("ing"):
             return None
         if word != base and word.endswith("s"):
-            opens = following in _DETERMINERS | _PRONOUNS | {"to", "that", "not", "no"}
-            content = number + 1 < len(self.tokens) and bool(self.tokens[number + 1].key)
-            if content and not opens and base_of(following) and not following.endswith("ing"):
-                return None  # "the rods absorb"
-            named = before >= 0 and (
-                self.tokens[before].capital or previous in _RELATIVE | _PRONOUNS | _JOINS
-            )
-            compound = self._word(before - 1) in _DETERMINERS | _PREPOSITIONS
-            if compound and (number + 1 == len(self.tokens) or following in _BOUNDS | {","}):
-                return None  # "in straight sets."
-            if subject and (
-                opens or named or content or not compound or not self._verb_later(number)
-            ):
-                return _Group(start, number, denied=denied)
-            return None
-        return self._plain(number, start, before, denied)
+            return self._third_person(number, before, denied)
+        return self._plain(number, before, denied)
 
-    def _plain(self, number: int, start: int, before: int, denied: bool) -> _Group | None:
+    def _follows_subject(self, before: int) -> bool:
+        return before >= 0 and (
+            bool(self.tokens[before].key)
+            or self.tokens[before].value >= 0
+            or self.words[before] in _PRONOUNS | _RELATIVE | _JOINS | {",", ")", "both"}
+        )
+
+    def _past(self, number: int, before: int, denied: bool) -> _Group | None:
+        previous = self._word(before)
+        if self._word(number + 1) == "by" and before >= 0 and previous not in _RELATIVE | _PRONOUNS:
+            joined = previous in _JOINS
+            return _Group(number, number, passive=True, denied=denied, reduced=not joined)
+        if not self._follows_subject(before):
+            return None
+        if is_participle(self.words[number]) and self._finite_later(number):
+            return None
+        return _Group(before + 1, number, denied=denied)
+
+    def _third_person(self, number: int, before: int, denied: bool) -> _Group | None:
+        """Read a word in "s" as a verb, unless it is a plural: "the rods absorb"."""
+        previous, following = self._word(before), self._word(number + 1)
+        opens = following in _DETERMINERS | _PRONOUNS | {"to", "that", "not", "no"}
+        content = number + 1 < len(self.tokens) and bool(self.tokens[number + 1].key)
+        if content and not opens and base_of(following) and not following.endswith("ing"):
+            return None
+        compound = self._word(before - 1) in _DETERMINERS | _PREPOSITIONS
+        if compound and (number + 1 == len(self.tokens) or following in _BOUNDS | {","}):
+            return None  # "in straight sets."
+        named = before >= 0 and (
+            self.tokens[before].capital or previous in _RELATIVE | _PRONOUNS | _JOINS
+        )
+        verb = opens or named or content or not compound or not self._verb_later(number)
+        subject = self._follows_subject(before)
+        return _Group(before + 1, number, denied=denied) if subject and verb else None
+
+    def _plain(self, number: int, before: int, denied: bool) -> _Group | None:
         """Read a base form: after a plural, or as an order at the start of a clause."""
+        start = before + 1
         previous, following = self._word(before), self._word(number + 1)
         opens = before < 0 or previous in _BOUNDS
         token = self.tokens[number]
@@ -385,9 +400,9 @@ class _Parse:
                 return True
         return True
 
-    def _infinitive(self, number: int, before: int, base: str) -> _Group | None:
+    def _infinitive(self, number: int, before: int) -> _Group | None:
         """Read "agreed to buy", and not "sold to customers"."""
-        word, after = self.words[number], number + 1
+        after = number + 1
         leads = self._word(before - 1)
         if self._bids(number, before):
             return _Group(before, number, infinitive=True, bidden=True)
@@ -433,9 +448,8 @@ class _Parse:
             return None  # "items not from the sale": what is denied is no deed
         if any(map(self._none, (*range(low, group.start), *right[:3]))):
             denied = not denied
-        if self.words[start - 1 : stop].count("until") or self._word(stop) == "until":
-            if denied:
-                return None  # "does not start until May" starts
+        if denied and "until" in self.words[start - 1 : stop + 1]:
+            return None  # "does not start until May" starts
         verb, word = self._verb(group)
         if verb == "lack":
             verb, denied = "have", not denied
@@ -522,31 +536,24 @@ class _Parse:
         while place >= 0 and self.words[place] in _ADVERBS:
             place -= 1
         word = self._word(place)
-        inherited = last.subject if last else frozenset[str]()
-        unknown = last is not None and last.pronoun
         if place < 0:
             return frozenset(), False, group.start, None
         if group.bidden:
             return self._noun_before(group.start), False, group.start, None
-        if group.infinitive or (word in _JOINS and last) or (word == "," and last and not (
-            self._insertion(place)
-        )):  # fmt: skip
-            return inherited, unknown, group.start, None
-        if place in self.heads and word not in _RELATIVE:
-            return self._before_relative(place), False, group.start, None
+        if last is not None and self._carries_on(group, place):
+            return last.subject, last.pronoun, group.start, None
         if word in _RELATIVE:
             at = place - (self._word(place - 1) == ",")
             return self._noun_before(at), False, place, None
+        if place in self.heads:
+            return self._before_relative(place), False, group.start, None
         if word in _PRONOUNS:
-            return (inherited, not inherited, place, None) if word not in ("you", "we", "i") else (
-                frozenset(), False, place, None
-            )  # fmt: skip
-        if word == ",":
-            first = self._insertion(place)
-            if first:
-                return self._noun_before(first), False, first, None
-        if word in _BOUNDS:
-            return frozenset(), False, group.start, None
+            inherited = last.subject if last else frozenset[str]()
+            asked = word in ("you", "we", "i")
+            return frozenset[str]() if asked else inherited, not (asked or inherited), place, None
+        if word in _BOUNDS | {","}:
+            first = self._insertion(place) if word == "," else 0
+            return self._noun_before(first), False, first or group.start, None
         low = self._low(place)
         extra = None
         if low - 1 in self.heads and (outer := self._before_relative(low - 1)):
@@ -554,6 +561,12 @@ class _Parse:
         if self._word(low - 1) in _RELATIVE:
             extra = self._noun_before(low - 1 - (self._word(low - 2) == ","))
         return self._keys(range(low, group.start)), False, low, extra
+
+    def _carries_on(self, group: _Group, place: int) -> bool:
+        """Whether who does it is who did the last: "checks it and informs", "agreed to buy"."""
+        word = self.words[place]
+        joined = word in _JOINS or (word == "," and not self._insertion(place))
+        return group.infinitive or joined
 
     def _before_relative(self, place: int) -> frozenset[str]:
         """Return the noun that a relative clause around a place belongs to."""

@@ -36,9 +36,8 @@ def relation(mine: Deed, theirs: Deed) -> int:
         if "need" in (mine.modal, theirs.modal) and not same:
             plain = theirs if mine.modal == "need" else mine
             return -1 if plain.modal == "must" else 0
-        if mine.particle and theirs.particle and mine.particle != theirs.particle:
-            if {mine.particle, theirs.particle} in _PARTICLES:
-                return -1 if same else 0
+        if {mine.particle, theirs.particle} in _PARTICLES:
+            return -1 if same else 0
         return 1 if same else -1
     if mine.passive != theirs.passive and {mine.verb, theirs.verb} == {"win", "lose"}:
         return 1 if same else -1
@@ -48,8 +47,8 @@ def relation(mine: Deed, theirs: Deed) -> int:
             return 0  # one lost to the other who won
         return -1 if same else 1
     for one, two in ((mine, theirs), (theirs, mine)):
-        plain = affirmative(one.word)
-        if plain is not None and two.verb in (key_of(plain), key_of(base_of(plain) or plain)):
+        word = affirmative(one.word)
+        if word is not None and two.verb in (key_of(word), key_of(base_of(word) or word)):
             return -1 if same else 1
     return 0
 

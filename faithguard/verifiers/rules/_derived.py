@@ -15,6 +15,7 @@ from itertools import combinations, pairwise
 
 from faithguard.verifiers._values import Value
 from faithguard.verifiers._values._units import CURRENCIES
+from faithguard.verifiers._values._value import Reading
 
 __all__ = ["derivable", "proportionate"]
 
@@ -186,21 +187,26 @@ def _lengths(values: Sequence[Value]) -> Iterator[tuple[str, Fraction]]:
     for a, b in combinations(values, 2):
         for x in a.readings:
             for y in b.readings:
-                if isinstance(x, tuple) and isinstance(y, tuple):
-                    yield from _apart(x, y)
-                elif isinstance(x, tuple) and isinstance(y, Fraction) and not b.unit:
-                    if x[2] and 1 <= y <= 31:  # "from 5 March to the 20th"
-                        yield "second", abs(x[2] - y) * _DAY
-                    if x[0] and y.denominator == 1 and _FIRST_YEAR <= y < _LAST_YEAR:
-                        yield "month", 12 * abs(x[0] - y)
-                elif isinstance(x, int) and isinstance(y, int):
-                    yield from (("second", Fraction(60 * ((z) % _MINUTES))) for z in (x - y, y - x))
-                elif isinstance(x, Fraction) and isinstance(y, Fraction):
-                    yield from _summed(a, x, b, y)
+                yield from _between(a, x, b, y)
     for one in values:
         for days in one.readings:
             if isinstance(days, frozenset):  # daily but on Mondays: six days a week
                 yield from (("second", n * _DAY) for n in (len(days), 7 - len(days)))
+
+
+def _between(a: Value, x: Reading, b: Value, y: Reading) -> Iterator[tuple[str, Fraction]]:
+    """Yield the lengths of time that lie between two readings of values."""
+    if isinstance(x, tuple) and isinstance(y, tuple):
+        yield from _apart(x, y)
+    elif isinstance(x, tuple) and isinstance(y, Fraction) and not b.unit:
+        if x[2] and 1 <= y <= 31:  # "from 5 March to the 20th"
+            yield "second", abs(x[2] - y) * _DAY
+        if x[0] and y.denominator == 1 and _FIRST_YEAR <= y < _LAST_YEAR:
+            yield "month", 12 * abs(x[0] - y)
+    elif isinstance(x, int) and isinstance(y, int):
+        yield from (("second", Fraction(60 * (z % _MINUTES))) for z in (x - y, y - x))
+    elif isinstance(x, Fraction) and isinstance(y, Fraction):
+        yield from _summed(a, x, b, y)
 
 
 def _summed(a: Value, x: Fraction, b: Value, y: Fraction) -> Iterator[tuple[str, Fraction]]:

@@ -340,27 +340,7 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
     def kin(near: Near) -> list[int]:
         return [v.start for v in near.reading.values if v.family == value.family]
 
-    own: list[Slot] = []
-    rivals: list[Slot] = []
-    beside = scene.reading.clause_at(value.start)
-    units = {value.unit}
-    stated = _differing([scene.reading.values[n] for n in (beside.values if beside else ())])
-    for near, other in holding(scene, value):
-        clause = near.reading.clause_at(other.start)
-        if clause is None:
-            continue
-        units.add(other.unit)
-        own.append(Slot(near, clause, other.start, other.text))
-    for near in {near.number: near for near in [*scene.near, *(s.near for s in own)]}.values():
-        for other in near.reading.values:
-            clause = near.reading.clause_at(other.start)
-            if clause is None or other.text.lower() in ORDINALS:
-                continue
-            if any(v.agrees(other) for v in (value, *stated)):
-                continue
-            elided = any(near.number == slot.near.number for slot in own)
-            if _same_kind(value, other, kind, near.reading, units, elided=elided):
-                rivals.append(Slot(near, clause, other.start, other.text))
+    own, rivals = _slots(scene, value, kind)
     if all(slot.near.reading.row for slot in own):
         return None  # what stands in a table is compared cell by cell
     others = [
@@ -384,11 +364,38 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
     return contradiction(scene, name, reason, rival.near)
 
 
+def _slots(scene: Scene, value: Value, kind: set[str]) -> tuple[list[Slot], list[Slot]]:
+    """Return where the context holds a value, and where it holds others of its kind."""
+    own: list[Slot] = []
+    rivals: list[Slot] = []
+    beside = scene.reading.clause_at(value.start)
+    units = {value.unit}
+    stated = _differing([scene.reading.values[n] for n in (beside.values if beside else ())])
+    for near, other in holding(scene, value):
+        clause = near.reading.clause_at(other.start)
+        if clause is None:
+            continue
+        units.add(other.unit)
+        own.append(Slot(near, clause, other.start, other.text))
+    for near in {near.number: near for near in [*scene.near, *(s.near for s in own)]}.values():
+        for other in near.reading.values:
+            clause = near.reading.clause_at(other.start)
+            if clause is None or other.text.lower() in ORDINALS:
+                continue
+            if any(v.agrees(other) for v in (value, *stated)):
+                continue
+            elided = any(near.number == slot.near.number for slot in own)
+            if _same_kind(value, other, kind, near.reading, units, elided=elided):
+                rivals.append(Slot(near, clause, other.start, other.text))
+    return own, rivals
+
+
 _PERIODS = frozenset(map(stem, "hour day week month year night daily".split()))
 """Words that tell nothing beside a value: much is said "a day"."""
 _COMPARED = re.compile(
     r"\b(?:less|more|fewer|later|earlier|longer|shorter|higher|lower|faster|slower|cheaper|ahead"
-    r"|clear|apart|together|altogether|in\s+all|in\s+total|difference|each|remaining|other|left|before|after|ago)\b",
+    r"|clear|apart|together|altogether|in\s+all|in\s+total|difference|each|remaining|other|left"
+    r"|before|after|ago)\b",
     re.I,
 )
 

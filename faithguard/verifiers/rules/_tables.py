@@ -109,8 +109,8 @@ def groups_of(texts: Sequence[str]) -> list[Group]:
 
 
 def _groups(passage: int, text: str) -> Iterator[Group]:
-    above, items, begin = "", [], 0
-    at = 0
+    above, begin, at = "", 0, 0
+    items: list[str] = []
     for line in text.split("\n"):
         if "|" in line or len(line) > _LONGEST_LINE:
             at += len(line) + 1

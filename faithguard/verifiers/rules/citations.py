@@ -1,9 +1,10 @@
 """Citations: "[2]" must point at a passage that says what it is cited for.
 
 In: a claim with its citations and its context. Out: a veto where a cited passage does not exist,
-or where another says it, or one clause of it, and the cited one does not; else silence. Passages are numbered from 1 in
-the order in which the model saw them. Where that order cannot be known (several rounds of
-retrieval, passages that were left out, text that brings its own numbers) nothing is said.
+or where another says it, or one clause of it, and the cited one does not; else silence. Passages
+are numbered from 1 in the order in which the model saw them. Where that order cannot be known
+(several rounds of retrieval, passages that were left out, text that brings its own numbers)
+nothing is said.
 """
 
 from __future__ import annotations

@@ -153,9 +153,13 @@ def _gainsaid(scene: Scene, name: str) -> Verdict | None:
                 said = said_by(mine, theirs, scene) if kind else 0.0
                 if kind > 0:
                     for_it = max(for_it, said)
-                elif kind < 0 and said > best and collide(mine, theirs, scene, near):
-                    if not _hedged(scene, near):
-                        against, best = near, said
+                elif (
+                    kind < 0
+                    and said > best
+                    and collide(mine, theirs, scene, near)
+                    and not _hedged(scene, near)
+                ):
+                    against, best = near, said
         if against is not None and best > for_it:
             return contradiction(
                 scene, name, "the context denies it, or says the opposite", against

@@ -22,6 +22,10 @@ from faithguard.verifiers.rules._tables import Group, Table
 __all__ = ["TablesLists"]
 
 _MOST_ROWS = 12
+_MOST_TABLES = 8
+"""Tables that are all looked at; of more only those with a row near to the claim."""
+_MOST_GROUPS = 60
+"""Lists; among more of them one item stands in another by chance."""
 _FEWEST_ITEMS = 3
 _LONGEST_ITEM = 8
 """Words."""
@@ -80,7 +84,11 @@ def _said(cell: Reading, claim: Reading) -> bool:
 
 
 def _wrong_row(scene: Scene, name: str) -> Verdict | None:
+    held = {near.number for near in scene.near}
     for table in scene.pages.tables:
+        many = len(scene.pages.tables) > _MOST_TABLES
+        if many and held.isdisjoint(number for number, _ in table.rows):
+            continue
         claim = scene.reading
         named = _named_rows(table, claim)
         verdict = (
@@ -272,7 +280,7 @@ def _speaks_of_all(table: Table, claim: Reading) -> bool:
 def _wrong_group(scene: Scene, name: str) -> Verdict | None:
     """Veto an item in a list to which it does not belong."""
     claim = scene.reading
-    if _denies(claim):
+    if _denies(claim) or len(scene.pages.groups) > _MOST_GROUPS:
         return None
     said = [
         (group, [item for item in group.items if item.keys and item.keys <= claim.keys])

@@ -338,7 +338,8 @@ class _Parse:
         named = before >= 0 and (
             self.tokens[before].capital or previous in _RELATIVE | _PRONOUNS | _JOINS
         )
-        verb = opens or named or content or not compound or not self._verb_later(number)
+        inside = not _RELATIVE.isdisjoint(self.words[max(0, before - 2) : before])
+        verb = inside or opens or named or content or not compound or not self._verb_later(number)
         subject = self._follows_subject(before)
         return _Group(before + 1, number, denied=denied) if subject and verb else None
 
@@ -424,8 +425,8 @@ class _Parse:
         if group.head < 0:
             return self._cut(group, last)
         if group.reduced:
-            at = group.start - (self._word(group.start - 1) == ",")
-            subject, pronoun, low, extra = self._noun_before(at), False, group.start, None
+            noun = group.start - (self._word(group.start - 1) == ",")
+            subject, pronoun, low, extra = self._noun_before(noun), False, group.start, None
         else:
             subject, pronoun, low, extra = self._subject(group, last)
         start = group.head + 1

@@ -67,7 +67,7 @@ def collide(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
     if not shared or mine.conditional or theirs.conditional:
         return False
     inherited = scene.pages.inherited(near.number)
-    before = scene.all[near.number - 1].keys if theirs.pronoun and near.number else frozenset()
+    before = scene.all[near.number - 1].keys if theirs.pronoun and near.number else frozenset[str]()
     own, other = mine.sides - mine.subject, theirs.sides - theirs.subject
     beside = near.reading.keys if own & other else frozenset[str]()
     if mine.subject and not mine.subject & (theirs.sides | inherited | before | beside):

@@ -62,7 +62,7 @@ def tables_of(sentences: Sequence[Sentence]) -> list[Table]:
     for number, sentence in enumerate(sentences):
         if sentence.header:
             rows[sentence.passage, sentence.header].append(number)
-    found = []
+    found: list[Table] = []
     for (_, header), numbers in rows.items():
         mark = sentences[numbers[0]].mark
         head = tuple(read(text.replace("_", " ")) for text in _split(header, mark))

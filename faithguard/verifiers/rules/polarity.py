@@ -461,7 +461,7 @@ def _superlative(scene: Scene, name: str) -> Verdict | None:
 
 @dataclass(frozen=True, slots=True)
 class _Comparison:
-    """ "X is older than Y": what is compared, in what, and which is more of it."""
+    """What is compared, in what, and which is more of it: "X is older than Y"."""
 
     left: frozenset[str]
     right: frozenset[str]

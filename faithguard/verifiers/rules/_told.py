@@ -7,9 +7,11 @@ before.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 from faithguard.verifiers._values._words import language
 from faithguard.verifiers.rules._deeds import Deed, deeds_of
+from faithguard.verifiers.rules._reading import read
 from faithguard.verifiers.rules._scene import Near, Scene
 
 __all__ = ["known_deeds", "told"]
@@ -17,7 +19,12 @@ __all__ = ["known_deeds", "told"]
 
 def told(scene: Scene) -> tuple[Deed, ...]:
     """Return the deeds that an English claim tells."""
-    return deeds_of(scene.reading) if language(scene.reading.text) == "en" else ()
+    return _told(scene.reading.text)
+
+
+@lru_cache(maxsize=1_024)
+def _told(text: str) -> tuple[Deed, ...]:
+    return deeds_of(read(text)) if language(text) == "en" else ()
 
 
 def known_deeds(scene: Scene, near: Near) -> tuple[Deed, ...]:

@@ -189,7 +189,11 @@ def _in_scale(value: Value, scene: Scene) -> bool:
     )
 
 
-_OPEN_TIME = re.compile(r"\b(?:before|after|prior\s+to|as\s+of)\s+(?:the\s+)?$", re.I)
+_OPEN_TIME = re.compile(
+    r"\b(?:before|after|prior\s+to|as\s+of|vor\s+dem|nach\s+dem|avant\s+le|après\s+le|antes\s+del?|depois\s+de"
+    r"|después\s+del?|prima\s+del|dopo\s+il)\s+(?:the\s+)?$",
+    re.I,
+)
 
 
 def _in_a_name(scene: Scene, value: Value) -> bool:

@@ -362,6 +362,15 @@ def _excepted(scene: Scene, name: str) -> Verdict | None:
     return None
 
 
+def _is_excepted(scene: Scene, near: Near) -> bool:
+    """Whether a claim speaks of what a sentence excepts: "open daily except Tuesdays"."""
+    match = _EXCEPT.search(near.reading.text)
+    if match is None:
+        return False
+    keys, values = _phrase_after(near.reading, match.end())
+    return bool(keys or values) and _holds_all(scene.reading, keys, near.reading, values)
+
+
 _FEW_NEAR = 4
 
 
@@ -558,6 +567,8 @@ def _opposed(scene: Scene, name: str) -> Verdict | None:
     """Veto where the opposite of a word stands in its place."""
     for mine in _parts(scene.reading, None):
         for near in scene.near:
+            if _is_excepted(scene, near):
+                continue
             for theirs in _known_parts(near, scene):
                 pair = _opposites(mine, theirs, scene, near)
                 if pair is not None:

@@ -12,6 +12,7 @@ import re
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._values import Value
+from faithguard.verifiers._values._units import unit_of
 from faithguard.verifiers.rules._family import Family
 from faithguard.verifiers.rules._reading import Reading
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of
@@ -56,6 +57,10 @@ _PERIOD = re.compile(
     r"\W{0,2}(?:[^\W\d_]+\s){0,3}?(?:(?:per|an?|each|every|pro|je|par|por|al|a\s+la|à\s+la)\s+|/\s?)"
     r"(second|minute|hour|day|week|month|quarter|year|night|sekunde|stunde|tag|woche|monat|jahr"
     r"|jour|semaine|mois|an\b|día|semana|mes|año|giorno|settimana|mese|anno|dia|mês|ano)",
+    re.I,
+)
+_MEASURE = re.compile(
+    r"\W{0,2}(?:per|pro|por|par|a|an|each|/)\s?((?:square|cubic)[\s-][^\W\d_]+|[^\W\d_]{1,14}[²³]?)",
     re.I,
 )
 _LY = {"hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month", "yearly": "year",
@@ -128,6 +133,8 @@ def _manner(reading: Reading, value: Value) -> tuple[str, str, str]:
     said = period[1].lower() if period else ""
     if not said and (word := re.match(r"\s*([a-z]+ly|annual)\b", after, re.I)):
         said = _LY.get(word[1].lower(), "")
+    if not said and (measure := _MEASURE.match(after)) and (unit := unit_of(measure[1])):
+        said = f"{unit[1]} {unit[0]}"
     change = _CHANGE.search(before)
     way = change[1].lower() if change else "to" if _FROM_TO.search(before) else ""
     return bound, f"per {said}" if said else "", way

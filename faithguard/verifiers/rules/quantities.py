@@ -60,7 +60,8 @@ _PERIOD = re.compile(
     re.I,
 )
 _MEASURE = re.compile(
-    r"\W{0,2}(?:per|pro|por|par|a|an|each|/)\s?((?:square|cubic)[\s-][^\W\d_]+|[^\W\d_]{1,14}[²³]?)",
+    r"\W{0,2}(?:(?:per|pro|por|par|an?|each)\s|/\s?)"
+    r"((?:square|cubic)[\s-][^\W\d_]+|[^\W\d_]{1,14}[²³]?)(?!\w)",
     re.I,
 )
 _LY = {"hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month", "yearly": "year",

@@ -39,7 +39,7 @@ _OWN_NUMBERS = re.compile(
 class Citations(EachClaim):
     """Veto a claim whose citation points at nothing, or at the wrong passage."""
 
-    name = "citations@1"
+    name = "citations@2"
 
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where citations fit or cannot be resolved."""

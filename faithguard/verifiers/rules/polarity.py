@@ -56,7 +56,7 @@ _NO_NEGATION = re.compile(
 class Polarity(Family):
     """Veto a claim that the context denies, or states more weakly."""
 
-    name = "polarity@1"
+    name = "polarity@2"
 
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where polarity agrees or is not clear."""

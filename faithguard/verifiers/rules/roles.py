@@ -60,7 +60,7 @@ _CONVERSE = {
 class Roles(Family):
     """Veto a claim that swaps who did what, or names somebody that the context does not."""
 
-    name = "roles@1"
+    name = "roles@2"
 
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where roles agree or are not clear."""

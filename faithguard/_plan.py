@@ -8,6 +8,7 @@ outcomes are settled, a `Report`. Who makes the calls, blocking or awaiting, is 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
@@ -19,6 +20,7 @@ from faithguard.claims import Extractor, Splits
 from faithguard.types import (
     Cause,
     Claim,
+    Evidence,
     Exchange,
     Failure,
     Outcome,
@@ -29,7 +31,16 @@ from faithguard.types import (
 from faithguard.verifiers import Context, Finding, Verifier
 from faithguard.verifiers.judge import Judge
 
-__all__ = ["Both", "Extract", "Plan", "Progress", "Verify", "matched", "tallied"]
+__all__ = ["Both", "Extract", "Plan", "Progress", "Verify", "matched", "standing", "tallied"]
+
+_AROUND = 2_000
+"""Characters of an answer that is still being written which are read again, at least, before what
+is new in it."""
+
+_PARAGRAPH = re.compile(r"\n[ \t]*\n(?=[^\s\d*+|>•▪●◦‣–—-])")
+"""What begins behind it is part of no list, table or quotation."""
+
+_FENCE = re.compile(r"^[ \t>]*(?:```|~~~)", re.MULTILINE)
 
 _ANSWERS = 0.75
 """Share of a question's content from which the context seems to answer it."""
@@ -115,6 +126,8 @@ class Plan:
     ) -> None:
         self._together = together
         self._before = after.report if after is not None else None
+        self._begin = 0 if self._before is None else _beginning(exchange.answer, self._before)
+        """Where the part of the answer begins that is split."""
         self._exchange = exchange
         self._extractor = extractor
         self._verifiers = tuple(verifiers)
@@ -153,12 +166,12 @@ class Plan:
         """Return the claims that are to be checked."""
         if self._before is None:
             return tuple(claims)
-        begin = len(self._before.exchange.answer)
+        known, at = len(self._before.exchange.answer), self._begin
         return tuple(
             # the others' ids count from 1 as well
-            replace(claim, id=f"{begin}:{claim.id}")
+            replace(claim, id=f"{known}:{claim.id}", span=(claim.span[0] + at, claim.span[1] + at))
             for claim in claims
-            if claim.span[1] > begin
+            if claim.span[1] + at > known
         )
 
     def judged(self, outcome: Judged | Failure) -> None:
@@ -176,7 +189,7 @@ class Plan:
                     self._states[claim.id] = self._checked(finding, self._seen)
 
     def _hold_together(self, claims: Sequence[Claim]) -> bool:
-        size = len(self._exchange.answer)
+        size = len(self._exchange.answer) - self._begin
         spans = all(0 <= claim.span[0] <= claim.span[1] <= size for claim in claims)
         return spans and len({claim.id for claim in claims}) == len(claims)
 
@@ -211,7 +224,7 @@ class Plan:
         if (before := self._before) is not None:
             report = replace(
                 report,
-                claims=(*map(self._still, before.claims), *claims),
+                claims=(*(self._still(claim) for claim in before.claims), *claims),
                 failures=(*before.failures, *report.failures),
                 usage=_sum(before.usage, report.usage),
             )
@@ -221,18 +234,20 @@ class Plan:
 
     def _still(self, claim: Claim) -> Claim:
         """Return a claim of before; passages may have moved since."""
-        stands = tuple(e for e in claim.evidence if e.stands_in(self._exchange))
-        return claim if stands == claim.evidence else replace(claim, evidence=stands)
+        return replace(claim, evidence=standing(claim.evidence, self._exchange))
 
     # -- the way ------------------------------------------------------------------------------
 
     def _walk(self) -> Iterator[Extract | Both | Verify]:
         """Yield calls; what came of each is in `_claims` and `_found`."""
         if self._exchange.answer.strip():
+            part = self._exchange
+            if self._begin:
+                part = replace(part, answer=part.answer[self._begin :])
             if self._together is not None and self._seen.passages:
-                yield Both(self._together, self._exchange, self._seen)
+                yield Both(self._together, part, self._seen)
             else:
-                yield Extract(self._extractor, self._exchange)
+                yield Extract(self._extractor, part)
         if self._seen.passages:
             for verifier in self._verifiers:
                 yield from self._round(verifier, self._open(), self._seen, self._states)
@@ -357,6 +372,27 @@ class Plan:
             "extractor": (self._together or self._extractor).name,
             "verifiers": " ".join(verifier.name for verifier in self._verifiers),
         }
+
+
+def _beginning(answer: str, before: Report) -> int:
+    """Return where to begin to split an answer, of whose beginning there is a report.
+
+    At a paragraph, so that lists and tables are read from their beginning; a paragraph that is
+    long itself, at a claim.
+    """
+    latest = len(before.exchange.answer) - _AROUND
+    begin = 0
+    for found in _PARAGRAPH.finditer(answer, 0, max(latest, 0)):
+        if len(_FENCE.findall(answer, begin, found.start())) % 2 == 0:
+            begin = found.end()
+    if latest - begin > _AROUND and "\n" not in answer[begin:].rstrip():
+        begin = max((c.span[0] for c in before.claims if c.span[0] <= latest), default=begin)
+    return begin
+
+
+def standing(pieces: Sequence[Evidence], exchange: Exchange) -> tuple[Evidence, ...]:
+    """Return what of evidence stands in an exchange's passages."""
+    return tuple(piece for piece in pieces if piece.stands_in(exchange))
 
 
 def tallied(report: Report) -> Report:

@@ -119,6 +119,8 @@ class Trace:
     """What each tool was asked with, often by a model."""
     _parents: dict[str, str | None] = field(default_factory=dict[str, str | None])
     _holds_model: set[str] = field(default_factory=set[str])
+    _made: tuple[tuple[Any, ...], tuple[Passage, ...], ContextSource] | None = None
+    """The last evidence, and what had happened by then."""
 
     def started(self, run: str, parent: str | None, kind: RunKind) -> None:
         """Note a run of the tree."""
@@ -220,15 +222,11 @@ class Trace:
         self, answer: str, *, id: str | None = None, question: str | None = None
     ) -> Exchange:
         """Return the exchange that these events make with an answer."""
-        passages, source = self._passages()
-        if self._since:
-            sent = Said(m.text for m in self._prompts if m.role != "assistant")
-            passages += [piece for passage in self._since for piece in _split(passage, sent)]
-            source = "caller" if source == "none" else source
+        passages, source = self._evidence()
         return Exchange(
             id=id or new_id(),
             answer=answer,
-            passages=tuple(passages),
+            passages=passages,
             question=question or self.question(),
             domain=self.domain,
             context_source=source,
@@ -236,6 +234,30 @@ class Trace:
             tags=self.tags,
             started_at=self.started_at,
         )
+
+    def _evidence(self) -> tuple[tuple[Passage, ...], ContextSource]:
+        """Return the passages and what they rest on; made again only if something happened."""
+        events = (
+            len(self._found),
+            len(self._since),
+            len(self._prompts),
+            len(self._told),
+            len(self._recalled),
+            len(self._passed),
+            len(self._asked),
+            len(self._holds_model),
+            id(self.inputs),
+            self.query,
+        )
+        made = self._made
+        if made is None or made[0] != events:
+            passages, source = self._passages()
+            if self._since:
+                sent = Said(m.text for m in self._prompts if m.role != "assistant")
+                passages += [piece for passage in self._since for piece in _split(passage, sent)]
+                source = "caller" if source == "none" else source
+            made = self._made = events, tuple(passages), source
+        return made[1:]
 
     def _passages(self) -> tuple[list[Passage], ContextSource]:
         found = list(self.fetched_passages())

@@ -216,7 +216,7 @@ class Hold:
     chars: int = 4_000
     """Characters without the end of a sentence, item, row or block of code."""
     seconds: float = 60.0
-    """Seconds to wait for that end."""
+    """Seconds to wait for that end; a blocking stream looks at them whenever the model writes."""
 
 
 def checked_stream(

@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import cast
 
 from faithguard._cache import Key, Ticket, VerdictCache
-from faithguard._plan import Both, Extract, Plan, Progress, Verify, matched, tallied
+from faithguard._plan import Both, Extract, Plan, Progress, Verify, matched, standing, tallied
 from faithguard._together import Judged, Together
 from faithguard.chat import metered
 from faithguard.claims import Extractor, LocalClaims, ModelClaims, Splits
@@ -28,7 +28,15 @@ from faithguard.verifiers._lexical import Lexical
 from faithguard.verifiers.judge import Judge, OpenAIJudge
 from faithguard.verifiers.rules import RULES
 
-__all__ = ["Progress", "Scorer", "chosen_scorer", "default_scorer", "named_scorer", "tallied"]
+__all__ = [
+    "Progress",
+    "Scorer",
+    "chosen_scorer",
+    "default_scorer",
+    "named_scorer",
+    "standing",
+    "tallied",
+]
 
 _PATIENCE = 30.0
 """Seconds to wait for another's finding; its event loop may have been stopped for good."""

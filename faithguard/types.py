@@ -446,7 +446,8 @@ class Record:
     """All that is kept of one exchange: what sinks, statistics and the page read."""
 
     exchange: Exchange
-    """The last attempt's; its answer as it was delivered, where `repairs` changed it."""
+    """The last attempt's; its answer as it was delivered, where `repairs` changed it or where a
+    stream that is released claim by claim was blocked: then what came before."""
     report: Report
     """Of that exchange."""
     decision: Decision

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import json
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from io import StringIO
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.console import Console
 
 from faithguard import (
     ConfigError,
+    OpenAIJudge,
     Passage,
     Policy,
     Record,
@@ -27,9 +32,10 @@ from faithguard.claims import LocalClaims
 from faithguard.errors import CaptureError
 from faithguard.guard import Settings
 from faithguard.scorer import Progress
+from faithguard.store._flaws import flaw
 from faithguard.streaming import StreamCourse, areleased, released
-from faithguard.testing import Clock, TableVerifier
-from faithguard.types import Claim, Exchange
+from faithguard.testing import ChatServer, Clock, JudgeServer, TableVerifier, honest
+from faithguard.types import Claim, Exchange, Verdict
 from faithguard.verifiers import Context, Finding
 
 DOCS = [
@@ -41,6 +47,7 @@ LEAVES = "The ferry leaves Ulvo at 8:15."
 CARS = "It carries 40 cars."
 COSTS = "A ticket costs 12 EUR for adults."
 CHEAP = "A ticket costs 3 EUR for adults."
+DOGS = "Dogs travel free of charge."
 SUNK = "The steamer Halvard sank in the autumn storm."
 FALLBACK = "Please ask at the quay."
 guards: Callable[..., Any] = functools.partial(guarded, domain="support", sinks=[], stream="claims")
@@ -90,6 +97,7 @@ def record_of(text: str, **options: Any) -> Record:
     twin = asyncio.run(astreaming(cut(text), **options).with_report()).record
     assert (twin.exchange.answer, twin.decision) == (record.exchange.answer, record.decision)
     assert twin.repairs == record.repairs
+    assert flaw(record) is None
     return record
 
 
@@ -143,9 +151,19 @@ def test_without_a_fallback_it_raises() -> None:
     assert "Halvard" not in str(error.value)
 
 
+def test_a_record_shows_why_its_stream_was_blocked() -> None:
+    """What was released, and that the attempt went on."""
+    console = Console(file=StringIO(), width=120)
+    with console.capture() as shown:
+        console.print(record_of(f"{LEAVES} {SUNK}", fallback=FALLBACK))
+
+    assert "1 of 1 claim supported" in shown.get()
+    assert "1. scored, 1 of 2 claims supported" in shown.get()
+
+
 def test_one_bad_claim_of_many_is_enough() -> None:
     """The policy would let the whole answer through; a sentence is not made good by others."""
-    text = " ".join([LEAVES, COSTS, "Dogs travel free of charge."] * 3 + [SUNK])
+    text = " ".join([LEAVES, COSTS, DOGS] * 3 + [SUNK])
     plain = guarded(domain="support", sinks=[])(lambda context: text)
 
     assert plain(DOCS) == text
@@ -172,6 +190,25 @@ def test_a_list_is_read_with_what_leads_to_it() -> None:
     whole = [claim.text for claim in LocalClaims().extract(text, QUESTION)]
     assert [claim.text for claim in record.report.claims] == whole
     assert record.report.supported == 2
+
+
+def test_a_long_answer_is_read_as_if_it_were_whole() -> None:
+    """Only its end is read again, from where the list, table or paragraph begins."""
+    numbers = range(1, 90)
+    prose = " ".join(f"Pier {n} has {n + 3} lamps." for n in numbers)
+    lines = "\n\n".join(f"Buoy {n} is {n + 2} metres high. It has a bell." for n in numbers)
+    items = "\n".join(f"- berth {n} for {n + 5} EUR" for n in numbers)
+    rows = "\n".join(f"| Quay {n} | {n + 7} EUR |" for n in numbers)
+    code = "\n\n".join(f"berth({n})" for n in numbers)
+    head = "| Quay | Fee |\n|---|---|"
+    parts = [prose, lines, f"We let:\n\n{items}", f"{head}\n{rows}", f"```py\n{code}\n```", prose]
+    text = "\n\n".join(parts)
+    scorer = Scorer(verifiers=[TableVerifier({"*": 1.0})])
+
+    report = streaming(cut(text, 40), scorer=scorer).with_report().record.report
+
+    whole = LocalClaims().extract(text, QUESTION)
+    assert [(c.text, c.span) for c in report.claims] == [(c.text, c.span) for c in whole]
 
 
 def test_the_record_is_of_what_was_released() -> None:
@@ -219,6 +256,7 @@ def test_neither_bytes_nor_verdicts_depend_on_the_cuts(
     assert (first.decision, first.repairs) == (second.decision, second.repairs)
     assert first.report.claims == second.report.claims
     assert [a.report.claims for a in first.attempts] == [a.report.claims for a in second.attempts]
+    assert flaw(first) is None
     if first.decision.passed:
         assert outcomes[0].output == first.exchange.answer == mended(first)
         assert repairs or first.exchange.answer == text
@@ -272,7 +310,9 @@ def test_what_leads_to_a_unit_outlives_it_only_where_it_still_leads(text: str, w
 
 
 def test_if_nothing_is_left_the_stream_is_blocked() -> None:
-    """An empty answer is none."""
+    """An empty answer is none, also where what failed was leant on."""
+    leaning = f"{SUNK} {CARS}"
+    assert both(leaning, on_fail="repair", fallback=FALLBACK) == [FALLBACK]
     assert both(f"# Storms\n\n{SUNK}", on_fail="repair", fallback=FALLBACK) == [FALLBACK]
 
 
@@ -282,7 +322,51 @@ def test_a_sentence_that_leans_on_one_left_out_goes_with_it() -> None:
     ferry = f"{LEAVES} {SUNK} It carries 40 cars."
 
     assert "".join(both(steamer, on_fail="repair")) == COSTS
+    vague = f"{COSTS} {SUNK} Is it still there? {LEAVES}"
+    assert "".join(both(vague, on_fail="repair")) == f"{COSTS} Is it still there? {LEAVES}"
+    hedged = f"{COSTS} {SUNK} This may interest you. {LEAVES}"
+    assert "".join(both(hedged, on_fail="repair")) == f"{COSTS} {LEAVES}"
     assert "".join(both(ferry, on_fail="repair")) == f"{LEAVES} It carries 40 cars."
+
+
+class Denying(TableVerifier):
+    """Contradicts what its table does not support."""
+
+    def _finding(self, claim: Claim) -> Finding:
+        found = super()._finding(claim)
+        wrong = isinstance(found, Verdict) and found.p_supported < 0.5
+        return replace(found, label="contradicted") if wrong else found  # type: ignore[type-var]
+
+
+@pytest.mark.parametrize("reply", [COSTS, SUNK, ""])
+def test_a_judges_model_may_write_a_unit_again(reply: str) -> None:
+    """What it writes is verified; else the unit is left out, and what was released stays."""
+    parts = json.dumps({"parts": [{"id": "u1", "text": reply}]})
+    with ChatServer(lambda _: parts) as server:
+        judge = OpenAIJudge("any", base_url=server.url, api_key="none", retries=0)
+        verifiers = [Denying({SUNK: 0.0, CHEAP: 0.0, "*": 1.0}), judge]
+        scorer = Scorer(verifiers=verifiers)
+        got = both(f"{LEAVES} {SUNK} {DOGS}", on_fail="repair", scorer=scorer)
+
+    assert got == [LEAVES, *([f" {COSTS}"] if reply == COSTS else []), f" {DOGS}"]
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("mode", ["local", "extracted", "together"])
+def test_a_judge_reads_a_unit_with_what_was_released(mode: Any) -> None:
+    """However it comes to its claims; what is known is not judged again."""
+    with JudgeServer(honest()) as server:
+        judge = OpenAIJudge("any", base_url=server.url, api_key="none", claims=mode)
+        scorer = Scorer(verifiers=[judge])
+        record = record_of(f"{LEAVES} {COSTS} {SUNK}", scorer=scorer, fallback=FALLBACK)
+
+    assert record.exchange.answer == f"{LEAVES} {COSTS}"
+    assert [claim.span for claim in record.report.facts] == [(0, 30), (31, 64)]
+    assert not record.decision.passed
+    assert len(record.attempts[0].report.unsupported) == 1
+    if mode == "local":
+        statements = [list(asked.statements.values()) for asked in server.asked]
+        assert all(LEAVES not in texts for texts in statements[1:])
 
 
 # Regenerate
@@ -589,7 +673,7 @@ def test_a_reader_that_leaves_closes_the_model(after: int) -> None:
     """At any point, in the same context in which it ran; nothing is told of it."""
     closed: list[str] = []
     told: list[Record] = []
-    sentences = [LEAVES, COSTS, CARS, "Dogs travel free of charge."]
+    sentences = [LEAVES, COSTS, CARS, DOGS]
 
     @guards(sinks=[told.append])
     def answer(context: Any) -> Iterator[str]:

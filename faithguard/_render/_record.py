@@ -12,7 +12,7 @@ from faithguard._render._sheet import Sheet, became, line, sheet_of, visible
 
 if TYPE_CHECKING:
     from faithguard.store import Opinion
-    from faithguard.types import Passage, Record
+    from faithguard.types import Attempt, Passage, Record
 
 __all__ = ["SAID", "RecordSheet", "Shown", "record_sheet"]
 
@@ -50,7 +50,7 @@ class RecordSheet:
     report: Sheet
     """Of the last attempt, with the decision and what was changed."""
     earlier: tuple[Sheet, ...]
-    """Of the attempts before it."""
+    """Of the attempts before it; where a stream was blocked, of what was not released as well."""
     said: tuple[str, ...]
     """What people said of the claims."""
     passages: tuple[Shown, ...]
@@ -68,7 +68,7 @@ def record_sheet(record: Record, opinions: Sequence[Opinion] = ()) -> RecordShee
         earlier=tuple(
             # by what policy it was graded is not known
             replace(sheet_of(attempt.report), level="", notes=())
-            for attempt in record.attempts[:-1][:_ATTEMPTS]
+            for attempt in _earlier(record)[:_ATTEMPTS]
         ),
         said=tuple(map(_said, opinions)),
         passages=tuple(
@@ -76,6 +76,14 @@ def record_sheet(record: Record, opinions: Sequence[Opinion] = ()) -> RecordShee
         ),
         left_out=f"… {hidden:,} more passages" if hidden > 0 else "",
     )
+
+
+def _earlier(record: Record) -> tuple[Attempt, ...]:
+    last = record.attempts[-1:]
+    went_on = not record.decision.passed and any(
+        attempt.exchange.answer != record.exchange.answer for attempt in last
+    )
+    return record.attempts if went_on else record.attempts[:-1]
 
 
 def _about(record: Record) -> Iterator[str]:

@@ -27,8 +27,9 @@ What a framework's guard does:
   no record then.
 
 Every claim of a unit must be supported, whatever the policy's threshold: one bad sentence cannot
-be made good by those to come. A unit that does not end (`Hold`) fails as a verifier would. With
-"repair" a unit is corrected or left out, and the stream goes on; what was released stays as it is.
+be made good by those to come. A unit that does not end (`Hold`) fails as a verifier would; an
+answer that is JSON is one unit. With "repair" a unit is corrected or left out, and the stream goes
+on; what was released stays as it is, so items are not numbered anew.
 
     _written   what the model wrote, beside what was released
     _course    what is done with each unit, without I/O

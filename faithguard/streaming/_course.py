@@ -19,7 +19,7 @@ from faithguard.guard import Course, Hold, Settings, feedback
 from faithguard.policy import decide
 from faithguard.repair import Rewrite
 from faithguard.repair._antecedents import leans
-from faithguard.scorer import Progress, tallied
+from faithguard.scorer import Progress, standing, tallied
 from faithguard.streaming._written import Written
 from faithguard.types import Attempt, Claim, Decision, Exchange, Passage, Record, Report
 from faithguard.verifiers.judge import Judge
@@ -101,6 +101,8 @@ class StreamCourse:
         self._written = Written()
         self._since: float | None = None
         self._last: Report | None = None
+        self._bad: Report | None = None
+        """Of the answer up to the last unit that did not pass and was left out."""
         self._kept: list[tuple[str, int]] = []
         """What leads to a unit that was left out, and where it was written."""
         self._gone, self._gap = False, ""
@@ -197,7 +199,9 @@ class StreamCourse:
         if not unit.whole and self._strict.on_failure == "closed":
             return self._stop(report, self._too_long(step.decision), begin)
         leans_on_nothing = self._leans(unit, claims)
-        if step.action == "deliver" and not leans_on_nothing:
+        if step.action == "deliver":
+            if leans_on_nothing:
+                return self._leave_out(unit, begin, claims)
             return self._release(text, report)
         if not self.mends or report.outcome != "scored":
             return self._stop(report, step.decision, begin)
@@ -214,6 +218,7 @@ class StreamCourse:
             first = self._kept[0][1] if self._kept else begin
             self._written.changed(record.repairs, first, mended)
             return self._release(mended, record.report)
+        self._bad = report
         return self._leave_out(unit, begin, claims)
 
     def _timed(self, report: Report) -> Report:
@@ -295,13 +300,10 @@ class StreamCourse:
         """Return what to do once all units are settled."""
         self._forget_leads()
         report = self.progress.report
-        if self._last is not None and (report is None or not has_words(self.text)):
-            decision = decide(self._last, self._strict)
-            if not decision.passed:
-                reason = f"{decision.reason}; nothing is left of it"
-                return self._stop(
-                    self._last, replace(decision, reason=reason), len(self._written.text)
-                )
+        if self._bad is not None and not has_words(self.text):
+            decision = decide(self._bad, self._strict)
+            decision = replace(decision, reason=f"{decision.reason}; nothing is left of it")
+            return self._stop(self._bad, decision, len(self._written.text))
         if report is None:
             raise ConfigError("the stream has not begun: read it first")
         decision = decide(report, self._strict)
@@ -347,7 +349,11 @@ class StreamCourse:
     def _tried(self, report: Report) -> None:
         """Note an attempt: all that was written, with its claims."""
         exchange = replace(report.exchange, answer=self._written.text)
-        whole = replace(report, exchange=exchange, claims=tuple(self._written.claims))
+        claims = tuple(
+            replace(claim, evidence=standing(claim.evidence, exchange))
+            for claim in self._written.claims
+        )
+        whole = replace(report, exchange=exchange, claims=claims)
         told = tallied(whole)
         # without claims only the stage knows that it failed
         report = told if told.total or report.outcome != "failed" else whole
@@ -360,7 +366,10 @@ class StreamCourse:
             report=tallied(replace(report, exchange=exchange)),
             decision=decision,
             attempts=tuple(self._attempts),
-            repairs=self._written.repairs,
+            repairs=tuple(
+                replace(repair, evidence=standing(repair.evidence, exchange))
+                for repair in self._written.repairs
+            ),
             versions=report.versions,
             timings={"verify": self._seconds},
         )

@@ -154,7 +154,9 @@ class _Reader:
         again: Again | None,
     ) -> None:
         self._course = course
-        self._units: asyncio.Queue[Unit | BaseException | None] = asyncio.Queue(1)
+        self._units: asyncio.Queue[Unit | BaseException | None] = asyncio.Queue()
+        self._room = asyncio.Semaphore(1)
+        """Of units; the end has its place, so that a task that nobody reads can end, too."""
         self._handing = False
         """Whether a unit waits for its place in the queue."""
         self._closing = False
@@ -167,19 +169,24 @@ class _Reader:
         try:
             async with _closed(ask(again)) as pieces:
                 async for piece in pieces:
+                    if self._closing:  # some streams catch a cancellation, `asyncio.wait_for` did
+                        raise asyncio.CancelledError
                     for unit in self._course.add(piece):
                         await self._hand(unit)
             for unit in self._course.rest():
                 await self._hand(unit)
+        except (KeyboardInterrupt, SystemExit, GeneratorExit):
+            raise  # the event loop's own
         except BaseException as error:
             if self._closing:
-                raise
+                return  # a task that keeps an error keeps all that the error's frames hold
             end = error
-        await self._hand(end)
+        self._units.put_nowait(end)
 
-    async def _hand(self, item: Unit | BaseException | None) -> None:
+    async def _hand(self, unit: Unit) -> None:
         self._handing = True
-        await self._units.put(item)
+        await self._room.acquire()
+        self._units.put_nowait(unit)
         self._handing = False
 
     async def unit(self) -> Unit | None:
@@ -193,6 +200,8 @@ class _Reader:
             try:
                 async with asyncio.timeout(self._course.patience()):
                     item = await self._units.get()
+                if isinstance(item, Unit):
+                    self._room.release()
             except TimeoutError:
                 quiet = self._units.empty() and not self._handing
                 item = self._course.overdue() if quiet else None

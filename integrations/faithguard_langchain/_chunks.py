@@ -39,8 +39,8 @@ class Chunks:
         self._place: str | None = None
         """Under which name the answer comes in dicts."""
         self._message = Whole[AIMessage]()
-        self._beside: list[tuple[str, Any]] = []
-        """What came beside the answer and is not delivered yet."""
+        self._beside: dict[str, Whole[Any]] = {}
+        """What came beside the answer and is not delivered yet, by its name."""
         self._empty = True
 
     # -- what the chain streams ---------------------------------------------------------------
@@ -66,7 +66,8 @@ class Chunks:
         answer = fields.pop(self._place, "") if self._place is not None else ""
         if fields:
             self._call.hands_out(fields)
-            self._beside += fields.items()
+            for name, value in fields.items():
+                self._beside.setdefault(name, Whole[Any]()).add(value)
         return self._text(answer)
 
     def _text(self, chunk: Any) -> str:
@@ -87,11 +88,8 @@ class Chunks:
         Raises:
             CaptureError: If it did: nothing has verified that.
         """
-        written = [
-            text
-            for name, value in self._beside
-            for text in self._call.view({name: value}).written()
-        ]
+        beside = {name: whole.value for name, whole in self._beside.items()}
+        written = self._call.view(beside).written()
         if not self._message.empty:
             written += [text for text in list(spoken(self._message.value))[1:] if text.strip()]
         if written:
@@ -119,11 +117,9 @@ class Chunks:
             blocked: Whether it is the latter.
         """
         if not blocked:
-            stays = [self._call.view(value).stays() for _, value in self._beside]
-            for (name, value), stay in zip(self._beside, stays, strict=True):
-                if stay:
-                    yield {name: value}
-            self._beside = [b for b, stay in zip(self._beside, stays, strict=True) if not stay]
+            for name in list(self._beside):
+                if self._call.view(self._beside[name].value).stays():
+                    yield {name: self._beside.pop(name).value}
         self._empty = False
         yield self._formed(text)
 
@@ -152,7 +148,7 @@ class Chunks:
     def end(self, record: Record) -> Iterator[Any]:
         """Yield what comes after the answer: what was held beside it, and a message's metadata."""
         if record.decision.passed:
-            yield from ({name: value} for name, value in self._beside)
+            yield from ({name: whole.value} for name, whole in self._beside.items())
         if self._empty and self._message.empty:
             yield self._formed("")
         if self._message.empty:

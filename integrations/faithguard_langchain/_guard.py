@@ -46,6 +46,7 @@ from faithguard.streaming import Again, StreamCourse, areleased, released
 from faithguard_langchain._again import has_model, remembering
 from faithguard_langchain._call import Call, Keys, run_of
 from faithguard_langchain._chunks import Chunks
+from faithguard_langchain._isolation import Stops, heard
 from faithguard_langchain._refuse import refuse, refuse_stream
 from faithguard_langchain._values import Whole
 
@@ -262,8 +263,9 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
         async def inputs() -> AsyncIterator[In]:
             yield input
 
-        async for chunk in self.atransform(inputs(), config, **kwargs):
-            yield chunk
+        async with aclosing(cast(Any, self.atransform(inputs(), config, **kwargs))) as chunks:
+            async for chunk in chunks:
+                yield chunk
 
     def transform(
         self, input: Iterator[In], config: RunnableConfig | None = None, **kwargs: Any
@@ -316,8 +318,10 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
             else:
                 yield _as_chunk(await self._arun(whole.value, run_manager, config, **kwargs))
 
-        async for chunk in self._atransform_stream_with_config(input, run, config):
-            yield chunk
+        made = self._atransform_stream_with_config(input, run, config)
+        async with aclosing(cast(Any, made)) as chunks:
+            async for chunk in chunks:
+                yield chunk
 
     def tell(self, record: Record, run: str | None = None) -> None:
         """Hand a record, and the run that it is of, to the sinks, and its report to `on_report`."""
@@ -410,6 +414,8 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
         call = self._kind(self, input, run_manager.get_child(), config)
         chunks = Chunks(call, self.keys.answer)
         course = StreamCourse(self._settings, chunks.exchange, run=call.run)
+        stops = Stops()
+        heard(call.config, stops)
 
         def ask(again: Again | None) -> Iterator[str]:
             chunks.begin(course, again)
@@ -421,7 +427,7 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
                         while (chunk := context.run(next, made, _END)) is not _END:
                             yield chunks.take(chunk)
                     finally:
-                        context.run(cast(Any, made).close)
+                        context.run(stops.close, made)
                 chunks.check()
             except BaseException as error:
                 if (fault := chunks.fault(error, course)) is None:

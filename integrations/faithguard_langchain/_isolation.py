@@ -20,7 +20,7 @@ from faithguard.guard import withheld
 from faithguard_langchain._capture import Capture
 from faithguard_langchain._refuse import carries_text, is_global, listens_to_tokens
 
-__all__ = ["Caught", "GuardCapture", "detached", "heard", "nowhere", "silenced"]
+__all__ = ["Caught", "GuardCapture", "Stops", "detached", "heard", "nowhere", "silenced"]
 
 
 class GuardCapture(Capture):
@@ -105,6 +105,37 @@ class _Withheld(BaseCallbackHandler):
         if name.startswith(("on_", "ignore_", "raise_", "run_")):
             return getattr(super().__getattribute__("_inner"), name)
         return super().__getattribute__(name)
+
+
+class _Stopped(BaseException):
+    """Ends a model's stream; nothing that catches errors may go on with it."""
+
+
+class Stops(BaseCallbackHandler):
+    """A handler that ends the models of a chain whose stream nobody reads any more.
+
+    Whoever closes a blocking stream of LangChain's waits until the model has written it all.
+    """
+
+    raise_error = True
+
+    def __init__(self) -> None:
+        self._stopped = False
+
+    def on_llm_new_token(self, token: Any, **kwargs: Any) -> None:
+        """Raise where the model is to stop."""
+        if self._stopped:
+            raise _Stopped
+
+    def close(self, stream: Any) -> None:
+        """Close a stream."""
+        self._stopped = True
+        try:
+            stream.close()
+        except _Stopped:
+            pass
+        finally:
+            self._stopped = False
 
 
 _OF_INTERRUPTS = (

@@ -25,6 +25,7 @@ from llama_index.core.schema import BaseNode, QueryBundle
 
 from faithguard import ConfigError
 from faithguard.replay import Key, Replay, Turn
+from faithguard_llama_index._flow import Flow
 from faithguard_llama_index._values import arguments_in, copy_of, model_text, query_text
 
 __all__ = ["MemoryStandIn", "TellingModel", "holds", "replaced", "replaying", "told"]
@@ -255,13 +256,18 @@ def _stands_in(part: Any) -> bool:
     return issubclass(cast(Any, type(part)), _StandIn)
 
 
-def replaying(replay: Replay) -> Swap:
-    """Return what puts stand-ins in the places of models and retrievers; numbered as found."""
+def replaying(replay: Replay, flow: Flow) -> Swap:
+    """Return what puts stand-ins in the places of models and retrievers; numbered as found.
+
+    Args:
+        replay: What they returned before in the same call.
+        flow: What the streams of the models go through.
+    """
     numbers: dict[int, Any] = {}
 
     def swap(part: Any) -> Any:
         if isinstance(part, BaseLLM):
-            return numbers.setdefault(id(part), _Model(part, len(numbers), replay))
+            return numbers.setdefault(id(part), _Model(part, len(numbers), replay, flow))
         if isinstance(part, BaseRetriever):
             return numbers.setdefault(id(part), _Retriever(part, len(numbers), replay))
         return None
@@ -295,10 +301,11 @@ class _Retriever(_StandIn):
 class _Model(_StandIn):
     """A model that gives back what it returned before in the same call, or is told why not."""
 
-    def __init__(self, part: Any, number: int, replay: Replay) -> None:
+    def __init__(self, part: Any, number: int, replay: Replay, flow: Flow) -> None:
         super().__init__(part)
         object.__setattr__(self, "_number", number)
         object.__setattr__(self, "_replay", replay)
+        object.__setattr__(self, "_flow", flow)
 
     def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> Any:
         return self._once(self._part.chat, messages, kwargs)
@@ -352,10 +359,14 @@ class _Model(_StandIn):
             yield from self._replay.kept(key)
             return
         chunks: list[Any] = []
-        for chunk in call(told(prompt, turns), *args, **kwargs):
-            chunks.append(chunk)
-            yield chunk
-        self._keep_stream(key, chunks)
+        whole = False
+        try:
+            for chunk in self._flow.through(call(told(prompt, turns), *args, **kwargs)):
+                chunks.append(chunk)
+                yield chunk
+            whole = not self._flow.stopped
+        finally:
+            self._keep_stream(key, chunks, whole)
 
     async def _astream(
         self, call: Callable[..., Any], prompt: Any, kwargs: Any, args: Any = ()
@@ -368,18 +379,28 @@ class _Model(_StandIn):
                     yield chunk
                 return
             chunks: list[Any] = []
-            async for chunk in await call(told(prompt, turns), *args, **kwargs):
-                chunks.append(chunk)
-                yield chunk
-            self._keep_stream(key, chunks)
+            whole = False
+            try:
+                stream = await call(told(prompt, turns), *args, **kwargs)
+                async for chunk in self._flow.athrough(stream):
+                    chunks.append(chunk)
+                    yield chunk
+                whole = not self._flow.stopped
+            finally:
+                self._keep_stream(key, chunks, whole)
 
         return chunks_of()
 
     def _keep(self, key: Key, output: Any) -> Any:
         return _last(self._replay.keep(key, [output], _written(output)))
 
-    def _keep_stream(self, key: Key, chunks: list[Any]) -> None:
-        self._replay.keep(key, chunks, _written(chunks[-1]) if chunks else "")
+    def _keep_stream(self, key: Key, chunks: list[Any], whole: bool) -> None:
+        text = _written(chunks[-1]) if chunks else ""
+        if whole:
+            self._replay.keep(key, chunks, text)
+        else:
+            self._replay.keep_part(key, text)
+            self._flow.wrote(text)
 
 
 def _last(kept: list[Any]) -> Any:

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import cache
 from typing import Any, NamedTuple, TypeVar, cast
 
+from llama_index.core.agent.react.output_parser import ReActOutputParser
 from llama_index.core.agent.react.types import ResponseReasoningStep
 from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent, ReActAgent
 from llama_index.core.agent.workflow.workflow_events import AgentOutput
@@ -22,6 +23,7 @@ from llama_index.core.tools import ToolOutput
 from faithguard import ConfigError, Policy, Record, UnfaithfulAnswerError
 from faithguard.guard import Course, Settings, Step, amore_passages, asettled, note_of, withheld
 from faithguard_llama_index._again import TellingModel, told
+from faithguard_llama_index._steps import Form, StreamedStep
 from faithguard_llama_index._tap import attach, capturing
 from faithguard_llama_index._turn import Handle, Held, ToolRun, Turn
 
@@ -153,10 +155,13 @@ class _GuardedRun:
         ask = cast(Any, super())._get_llm_response
         if not self._faithguard.checks((await _turn_of(ctx)).run):
             return await ask(ctx, llm_input, *args, **kwargs)
+        agent: Any = args[0] if isinstance(self, AgentWorkflow) else self
         settled = await self._settled(
             ctx,
             lambda held, turns: ask(held, told(llm_input, turns), *args, **kwargs),
             lambda response: response.message.content or "",
+            _LAST if agent.streaming else None,
+            agent.name,
         )
         response = settled.output
         if settled.instead is not None:
@@ -176,6 +181,8 @@ class _GuardedRun:
         ctx: Any,
         ask: Callable[[Held, Sequence[tuple[str, str]]], Awaitable[Any]],
         read: Callable[[Any], str | None],
+        form: Form | None,
+        name: str,
     ) -> _Settled:
         """Ask the model until its answer passes, or no other attempt is left.
 
@@ -183,11 +190,16 @@ class _GuardedRun:
             ctx: Of the run.
             ask: Asks, with what was written before and what is said of that.
             read: Returns the answer in an output; None if there is none.
+            form: Of what is streamed; None if nothing is.
+            name: Of the agent.
 
         Raises:
             UnfaithfulAnswerError: If the answer is held back and there is no fallback.
         """
         settings, turn = self._faithguard, await _turn_of(ctx)
+        if settings.hold is not None and form is not None:
+            streamed = StreamedStep(settings, turn, ctx, name, form, ask, read)
+            return await self._streamed(ctx, turn, streamed)
         turns: list[tuple[str, str]] = []
         while True:
             held = Held(ctx, again=bool(turns))
@@ -215,6 +227,29 @@ class _GuardedRun:
             more = await amore_passages(settings.more_context, course.report.unsupported)
             turns.append((said, turn.again(step.feedback, more)))
 
+    async def _streamed(self, ctx: Any, turn: Turn, step: StreamedStep) -> _Settled:
+        """Take a step whose answer comes out claim by claim.
+
+        Raises:
+            UnfaithfulAnswerError: If the answer is held back and there is no fallback.
+        """
+        record = await step.settle()
+        if record is None:
+            return _Settled(step.output, step.held)
+        turn.note = note_of(record)
+        if record.decision.action == "block" and self._faithguard.fallback is None:
+            await self._forget(ctx)
+            if seen := step.seen.strip():
+                memory = await ctx.store.get("memory")
+                await memory.aput(ChatMessage(role=MessageRole.ASSISTANT, content=seen))
+            step.raise_if_blocked()
+        return _Settled(step.output, step.held, record, step.instead)
+
+    async def _forget(self, ctx: Any) -> None:
+        """Drop what the host keeps of a run that fails: it would go into the next one."""
+        for path in _kept_by(getattr(self, "agents", {"": self}).values()):
+            await ctx.store.set(path, [])
+
     async def _closed(
         self, ctx: Any, turn: Turn, course: Course, step: Step
     ) -> tuple[Record, str | None]:
@@ -229,9 +264,7 @@ class _GuardedRun:
         if step.action != "block":
             return record, step.answer
         if self._faithguard.fallback is None:
-            # what the host keeps of a run that fails would go into the next one
-            for path in _kept_by(getattr(self, "agents", {"": self}).values()):
-                await ctx.store.set(path, [])
+            await self._forget(ctx)
             raise UnfaithfulAnswerError(record.decision, record.report, record)
         return record, self._faithguard.fallback
 
@@ -249,10 +282,16 @@ class _GuardedAgent(_GuardedRun):
             step: Any = super(_GuardedAgent, agent)
             return cast("Awaitable[Any]", step.take_step(held, llm_input, tools, memory))
 
-        settled = await self._settled(ctx, ask, lambda output: _answer_in(self, output))
+        agent: Any = self
+        form = _form_of(agent) if agent.streaming else None
+        settled = await self._settled(
+            ctx, ask, lambda output: _answer_in(self, output), form, agent.name
+        )
         output, held = settled.output, settled.held
         if settled.instead is not None:
-            output = await _instead(self, ctx, held, output.current_agent_name, settled.instead)
+            output = await _instead(self, ctx, held, agent.name, settled.instead)
+            if settled.record is not None and settled.record.decision.action == "deliver":
+                output.raw = settled.output.raw
         await held.release()
         if settled.record is not None:
             _mark(output, note_of(settled.record))
@@ -308,11 +347,55 @@ def _answer_in(agent: Any, output: AgentOutput) -> str | None:
     return "\n".join(texts)
 
 
+def _whole(text: str) -> str | None:
+    return text
+
+
+def _unknown(text: str) -> str | None:
+    """What a parser of the user's own makes of a text is known at its end."""
+    return None
+
+
+def _thought(text: str) -> str:
+    return text.replace("Thought:", " ").replace("Answer:", " ")
+
+
+_PLAIN = Form(_whole)
+_LAST = _PLAIN._replace(certain=True)
+"""Of what a model answers to the request to come to an end."""
+
+
+def _form_of(agent: Any) -> Form:
+    """Return how an agent puts its answer into what its model writes."""
+    if not isinstance(agent, ReActAgent):
+        return _PLAIN
+    known = type(agent.output_parser) is ReActOutputParser
+    return Form(
+        _reasoned_answer if known else _unknown,
+        certain=True,
+        lead=_last_step("").get_content(),
+        stated=_thought,
+    )
+
+
+def _reasoned_answer(text: str) -> str | None:
+    """Return the answer so far where a reasoning agent will take it for one, whatever follows."""
+    before, found, answer = text.partition("Answer:")
+    if not found or "Thought:" not in before or "Action:" in before:
+        return None
+    return answer.lstrip()
+
+
+def _last_step(text: str) -> ResponseReasoningStep:
+    """Return what a reasoning agent is to have thought and answered."""
+    return ResponseReasoningStep(thought=_THOUGHT, response=text)
+
+
 async def _instead(agent: Any, ctx: Any, held: Held, name: str, text: str) -> AgentOutput:
     """Let a text be what the agent said, to its store and to the stream; return the output."""
     said: Any
     if isinstance(agent, ReActAgent):
-        said = ResponseReasoningStep(thought=_THOUGHT, response=text)
+        said = _last_step(text)
         message = ChatMessage(role=MessageRole.ASSISTANT, content=said.get_content())
     else:
         said = message = ChatMessage(role=MessageRole.ASSISTANT, content=text)

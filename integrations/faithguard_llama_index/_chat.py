@@ -18,7 +18,7 @@ from llama_index.core.memory import BaseMemory
 
 from faithguard import ConfigError, Policy
 from faithguard_llama_index._again import holds
-from faithguard_llama_index._drive import arun, receipt, reporting, run
+from faithguard_llama_index._drive import areported, arun, receipt, reported, reporting, run
 from faithguard_llama_index._settings import Call, Reported, Settings
 
 __all__ = ["GuardedChatEngine", "ReportingChatEngine"]
@@ -35,7 +35,9 @@ class GuardedChatEngine(BaseChatEngine):
     A chat engine like the one inside: `chat`, `stream_chat` and their async twins. Nothing is
     put into the memory before it is verified: after a block it is as it was before the call,
     with a fallback it holds that, after a regeneration the answer that passed. A stream is held
-    back and comes in one piece.
+    back and comes in one piece. With `stream="claims"` it comes sentence by sentence while the
+    model writes on, and what came is put into the memory at its end; whoever stops reading
+    before leaves the memory as it was, and the model's stream closed.
 
     Attributes:
         engine: What is guarded.
@@ -105,7 +107,10 @@ class GuardedChatEngine(BaseChatEngine):
     def stream_chat(
         self, message: str, chat_history: History = None, **kwargs: Any
     ) -> StreamingAgentChatResponse:
-        """Return the verified answer as a stream of one piece, or do what `on_fail` says."""
+        """Return the verified answer as a stream, or do what `on_fail` says.
+
+        It is of one piece unless the guard has `stream="claims"`.
+        """
         if not self._checks():
             return self.engine.stream_chat(message, chat_history, **kwargs)
 
@@ -140,25 +145,25 @@ class ReportingChatEngine:
     def chat(self, message: str, chat_history: History = None, **kwargs: Any) -> Reported:
         """Return the response and its record."""
         with receipt() as records:
-            output: Any = self._guarded.chat(message, chat_history, **kwargs)
-            return Reported(output, records[0])
+            return reported(self._guarded.chat(message, chat_history, **kwargs), records)
 
     async def achat(self, message: str, chat_history: History = None, **kwargs: Any) -> Reported:
         """Do the same, awaiting."""
         with receipt() as records:
-            output: Any = await self._guarded.achat(message, chat_history, **kwargs)
-            return Reported(output, records[0])
+            return await areported(
+                await self._guarded.achat(message, chat_history, **kwargs), records
+            )
 
     def stream_chat(self, message: str, chat_history: History = None, **kwargs: Any) -> Reported:
         """Return the stream and its record."""
         with receipt() as records:
-            output: Any = self._guarded.stream_chat(message, chat_history, **kwargs)
-            return Reported(output, records[0])
+            return reported(self._guarded.stream_chat(message, chat_history, **kwargs), records)
 
     async def astream_chat(
         self, message: str, chat_history: History = None, **kwargs: Any
     ) -> Reported:
         """Do the same, awaiting."""
         with receipt() as records:
-            output: Any = await self._guarded.astream_chat(message, chat_history, **kwargs)
-            return Reported(output, records[0])
+            return await areported(
+                await self._guarded.astream_chat(message, chat_history, **kwargs), records
+            )

@@ -6,21 +6,28 @@ that is decided stands in `Call`; here are only the calls, and the reading of wh
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from llama_index.core.schema import NodeWithScore
 
 from faithguard import Record
-from faithguard.guard import Step, amore_passages, asettled, more_passages, settled
-from faithguard_llama_index._outputs import Drained, adrain, drain
+from faithguard.guard import Reported, Step, amore_passages, asettled, more_passages, settled
+from faithguard_llama_index._live import alive, live, to_the_end
+from faithguard_llama_index._outputs import (
+    Drained,
+    adrain,
+    astreams,
+    delivered,
+    drain,
+    streams,
+)
 from faithguard_llama_index._settings import Call
 from faithguard_llama_index._tap import attach, capturing
 
-__all__ = ["arun", "receipt", "reporting", "retrieved", "run"]
+__all__ = ["areported", "arun", "receipt", "reported", "reporting", "retrieved", "run"]
 
 T = TypeVar("T")
 
@@ -65,6 +72,8 @@ def run(call: Call, ask: Callable[[Any], T]) -> T:
     with _handing_in() as records:
         try:
             step = _attempts(call, ask)
+            if isinstance(step, _Unread):
+                return cast("T", live(call, step.output, ask, records))
             fallback = drain(ask(call.fallback())) if call.falls_back(step) else None
             reported = call.close(step, fallback)
         except BaseException:
@@ -77,12 +86,21 @@ def run(call: Call, ask: Callable[[Any], T]) -> T:
         return cast("T", reported.output)
 
 
-def _attempts(call: Call, ask: Callable[[Any], Any]) -> Step:
+class _Unread(NamedTuple):
+    """A response that is to come out claim by claim."""
+
+    output: Any
+
+
+def _attempts(call: Call, ask: Callable[[Any], Any]) -> Step | _Unread:
     while True:
         drained = fault = None
         try:
             with capturing(call.scope):
-                drained = drain(ask(call.engine()))
+                output = ask(call.engine())
+                if call.by_claim and streams(output):
+                    return _Unread(output)
+                drained = drain(output)
         except BaseException as error:
             if (fault := call.fault(error)) is None:
                 raise
@@ -91,10 +109,11 @@ def _attempts(call: Call, ask: Callable[[Any], Any]) -> Step:
         exchange = call.exchange(drained)
         step = settled(call.course, call.settings.scorer, exchange, answer=call.mends)
         if step.feedback is None:
-            call.end(step)
+            call.end(as_written=step.action != "block" and step.answer is None)
             return step
         failed = call.course.report.unsupported
-        call.again(step.feedback, more_passages(call.settings.more_context, failed))
+        more = more_passages(call.settings.more_context, failed)
+        call.again(step.feedback, more, call.answer, call.course.report)
 
 
 async def arun(call: Call, ask: Callable[[Any], Awaitable[T]]) -> T:
@@ -103,6 +122,8 @@ async def arun(call: Call, ask: Callable[[Any], Awaitable[T]]) -> T:
     with _handing_in() as records:
         try:
             step = await _aattempts(call, ask)
+            if isinstance(step, _Unread):
+                return cast("T", await alive(call, step.output, ask, records))
             fallback = None
             if call.falls_back(step):
                 fallback = await adrain(await ask(call.fallback()))
@@ -111,17 +132,20 @@ async def arun(call: Call, ask: Callable[[Any], Awaitable[T]]) -> T:
             for memory in call.memories:
                 await memory.aundo()
             raise
-        await _whole(_arelease(call, step, fallback))
+        await to_the_end(_arelease(call, step, fallback))
         records.append(reported.record)
         return cast("T", reported.output)
 
 
-async def _aattempts(call: Call, ask: Callable[[Any], Awaitable[Any]]) -> Step:
+async def _aattempts(call: Call, ask: Callable[[Any], Awaitable[Any]]) -> Step | _Unread:
     while True:
         drained = fault = None
         try:
             with capturing(call.scope):
-                drained = await adrain(await ask(call.engine()))
+                output = await ask(call.engine())
+                if call.by_claim and astreams(output):
+                    return _Unread(output)
+                drained = await adrain(output)
         except BaseException as error:
             if (fault := call.fault(error)) is None:
                 raise
@@ -130,10 +154,11 @@ async def _aattempts(call: Call, ask: Callable[[Any], Awaitable[Any]]) -> Step:
         exchange = call.exchange(drained)
         step = await asettled(call.course, call.settings.scorer, exchange, answer=call.mends)
         if step.feedback is None:
-            call.end(step)
+            call.end(as_written=step.action != "block" and step.answer is None)
             return step
         failed = call.course.report.unsupported
-        call.again(step.feedback, await amore_passages(call.settings.more_context, failed))
+        more = await amore_passages(call.settings.more_context, failed)
+        call.again(step.feedback, more, call.answer, call.course.report)
 
 
 async def _arelease(call: Call, step: Step, fallback: Drained | None) -> None:
@@ -141,14 +166,27 @@ async def _arelease(call: Call, step: Step, fallback: Drained | None) -> None:
         await memory.arelease(call.turn(step, fallback, memory))
 
 
-async def _whole(work: Coroutine[Any, Any, None]) -> None:
-    """Do something to its end, cancelled or not: half a turn in a memory is none."""
-    task = asyncio.ensure_future(work)
-    try:
-        await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        raise
+def reported(output: Any, records: list[Record]) -> Reported:
+    """Return what a guarded call returned, with its record; a stream is read for that.
+
+    Args:
+        output: What it returned.
+        records: What `receipt` has collected, or is to.
+    """
+    if not records:
+        output = _to_read_again(drain(output))
+    return Reported(output, records[0])
+
+
+async def areported(output: Any, records: list[Record]) -> Reported:
+    """Do the same, awaiting."""
+    if not records:
+        output = _to_read_again(await adrain(output))
+    return Reported(output, records[0])
+
+
+def _to_read_again(drained: Drained) -> Any:
+    return delivered(drained, drained.output.metadata["faithguard"])
 
 
 def retrieved(call: Call, retrieve: Callable[[], list[NodeWithScore]]) -> list[NodeWithScore]:

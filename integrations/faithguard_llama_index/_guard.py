@@ -14,7 +14,7 @@ from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.chat_engine.types import BaseChatEngine
 
 from faithguard import ConfigError, Judge, Policy, Report, Scorer
-from faithguard.guard import MoreContext, OnFail
+from faithguard.guard import MoreContext, OnFail, Stream
 from faithguard.guard import Settings as TextSettings
 from faithguard.sinks import AnySink
 from faithguard_llama_index._agents import guarded_agent
@@ -41,6 +41,9 @@ def guard(
     scorer: Scorer | None = None,
     judge: Judge | None = None,
     sample: float | None = None,
+    stream: Stream = "answer",
+    max_hold_chars: int | None = None,
+    max_hold_seconds: float | None = None,
 ) -> GuardedQueryEngine: ...
 @overload
 def guard(
@@ -56,6 +59,9 @@ def guard(
     scorer: Scorer | None = None,
     judge: Judge | None = None,
     sample: float | None = None,
+    stream: Stream = "answer",
+    max_hold_chars: int | None = None,
+    max_hold_seconds: float | None = None,
 ) -> GuardedChatEngine: ...
 @overload
 def guard(
@@ -71,6 +77,9 @@ def guard(
     scorer: Scorer | None = None,
     judge: Judge | None = None,
     sample: float | None = None,
+    stream: Stream = "answer",
+    max_hold_chars: int | None = None,
+    max_hold_seconds: float | None = None,
 ) -> _Agent: ...
 def guard(
     engine: BaseQueryEngine | BaseChatEngine | FunctionAgent | ReActAgent | AgentWorkflow,
@@ -85,6 +94,9 @@ def guard(
     scorer: Scorer | None = None,
     judge: Judge | None = None,
     sample: float | None = None,
+    stream: Stream = "answer",
+    max_hold_chars: int | None = None,
+    max_hold_seconds: float | None = None,
 ) -> GuardedQueryEngine | GuardedChatEngine | FunctionAgent | ReActAgent | AgentWorkflow:
     """Return an engine or an agent that lets an answer through only once it is verified.
 
@@ -95,6 +107,12 @@ def guard(
     source nodes of a query engine, the text of another tool, less what the model itself handed
     to it. Calls of tools go on unverified; the answer reaches the stream of events, the memory
     and the result once it has passed. The result carries the decision under `"faithguard"`.
+
+        safe_engine = guard(index.as_query_engine(streaming=True), stream="claims")
+        safe_engine.query(question).print_response_stream()
+
+    With `stream="claims"` responses and events come while the model writes on, in LlamaIndex's
+    own types; the note of the decision is in a response's metadata once its stream has ended.
 
     Args:
         engine: A query engine or a chat engine; a FunctionAgent, a ReActAgent or an AgentWorkflow
@@ -118,6 +136,13 @@ def guard(
         judge: An LLM that decides what the local cascade leaves open.
         sample: The share of calls (of runs, of an agent) that are checked, from 0 to 1; the others
             pass as they are, but for those of `with_report`. Only with "flag"; all by default.
+        stream: "answer": hold the whole answer; "claims": of what streams, hold each sentence,
+            item or row until all of its claims are supported. One that is not ends the stream
+            with the fallback, or is repaired or left out with "repair"; "regenerate" works until
+            something was delivered; not with "flag". What does not stream is held whole.
+        max_hold_chars: With "claims": characters without the end of a sentence, item or row
+            that are held; more block the stream unless the policy fails open. 4000 by default.
+        max_hold_seconds: With "claims": seconds to wait for that end, 60 by default.
 
     Raises:
         ConfigError: If a setting cannot be used, or the engine is one that a guard cannot
@@ -135,6 +160,9 @@ def guard(
         "scorer": scorer,
         "judge": judge,
         "sample": sample,
+        "stream": stream,
+        "max_hold_chars": max_hold_chars,
+        "max_hold_seconds": max_hold_seconds,
     }
     if isinstance(given, BaseWorkflowAgent | AgentWorkflow):
         agent = guarded_agent(cast(Any, given), TextSettings.of(**told))

@@ -9,7 +9,7 @@ written.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Generator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Container, Generator, Iterable, Mapping
 from queue import Queue
 from typing import Any, NamedTuple, cast
 
@@ -26,17 +26,21 @@ from faithguard import CaptureError
 from faithguard.capture import Trace
 from faithguard_llama_index._values import answer_of, copy_of, texts_in
 
-__all__ = ["Drained", "adrain", "delivered", "drain", "texts_of", "what_stays", "with_answer"]
+__all__ = [
+    "Drained",
+    "adrain",
+    "astreams",
+    "delivered",
+    "drain",
+    "known_beside",
+    "streams",
+    "texts_of",
+    "what_stays",
+    "with_answer",
+]
 
-_KNOWN = (
-    Response,
-    PydanticResponse,
-    StreamingResponse,
-    AsyncStreamingResponse,
-    AgentChatResponse,
-    StreamingAgentChatResponse,
-)
-
+_STREAMING = (StreamingResponse, AsyncStreamingResponse, StreamingAgentChatResponse)
+_KNOWN = (Response, PydanticResponse, AgentChatResponse, *_STREAMING)
 
 _ANSWER = ("response", "response_gen", "response_txt")
 """The fields of a response in which its answer stands."""
@@ -65,20 +69,30 @@ def drain(output: Any) -> Drained:
     Raises:
         CaptureError: If it is no response of LlamaIndex's, or streams asynchronously.
     """
-    if isinstance(output, StreamingResponse) and output.response_txt is None:
+    if streams(output):
         return Drained(output, _joined(output.response_gen or ()))
-    if isinstance(output, StreamingAgentChatResponse) and output.achat_stream is None:
-        return Drained(output, _joined(output.response_gen))
     return Drained(output, _whole(output))
 
 
 async def adrain(output: Any) -> Drained:
     """Do the same, awaiting."""
-    if isinstance(output, AsyncStreamingResponse) and output.response_txt is None:
-        return Drained(output, _joined([t async for t in output.async_response_gen()]))
-    if isinstance(output, StreamingAgentChatResponse) and output.achat_stream is not None:
+    if astreams(output):
         return Drained(output, _joined([t async for t in output.async_response_gen()]))
     return drain(output)
+
+
+def streams(output: Any) -> bool:
+    """Say whether the answer of a response is still to be read, blocking."""
+    if isinstance(output, StreamingAgentChatResponse):
+        return output.achat_stream is None
+    return isinstance(output, StreamingResponse) and output.response_txt is None
+
+
+def astreams(output: Any) -> bool:
+    """Say whether it is still to be read, awaiting."""
+    if isinstance(output, StreamingAgentChatResponse):
+        return output.achat_stream is not None
+    return isinstance(output, AsyncStreamingResponse) and output.response_txt is None
 
 
 def _joined(tokens: Iterable[Any]) -> str:
@@ -114,6 +128,29 @@ def texts_of(drained: Drained, trace: Trace) -> list[str]:
             if text.strip() and text.strip() != known:
                 found += writing.parts(text)
     return list(dict.fromkeys(text for text in found if text.strip())) or [drained.answer]
+
+
+def known_beside(output: Any, trace: Trace) -> dict[str, Any]:
+    """Return what a response holds beside its answer, and no model wrote, by the names of fields.
+
+    It is handed out before the answer is verified. What a model handed to tools stays.
+    """
+    fields = _beside(output)
+    if sources := fields.get("sources"):
+        fields["sources"] = list(map(_without_stream, sources))
+    return {
+        name: what_stays(value, trace, beside=trace.queries, but=_HANDED_ON)
+        for name, value in fields.items()
+    }
+
+
+def _without_stream(source: Any) -> Any:
+    """Return what a tool gave, less a stream that says what the response does."""
+    raw = source.raw_output
+    if not isinstance(raw, _STREAMING):
+        return source
+    still = Response(None, raw.source_nodes, getattr(raw, "metadata", None))
+    return source.model_copy(update={"raw_output": still})
 
 
 def _beside(output: Any) -> dict[str, Any]:
@@ -169,12 +206,21 @@ def with_answer(drained: Drained, text: str, trace: Trace, note: Mapping[str, An
     return delivered(Drained(output, text), note)
 
 
-def what_stays(value: Any, trace: Trace) -> Any:
-    """Return a value, or the items of it, if no model wrote anything in there."""
-    writing = trace.writing()
+def what_stays(
+    value: Any, trace: Trace, *, beside: Iterable[str] = (), but: Container[Any] = ()
+) -> Any:
+    """Return a value, or the items of it, if no model wrote anything in there.
+
+    Args:
+        value: Held by a response.
+        trace: Of the call.
+        beside: Texts that do not count as a model's.
+        but: Keys and fields that are not looked at.
+    """
+    writing = trace.writing(beside)
 
     def stays(item: Any) -> bool:
-        return not any(writing.parts(text) for text in texts_in(item))
+        return not any(writing.parts(text) for text in texts_in(item, but))
 
     if isinstance(value, list):
         return [item for item in cast("list[Any]", value) if stays(item)]

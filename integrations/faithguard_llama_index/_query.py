@@ -6,7 +6,6 @@ In: a query. Out: the response of the guarded engine, of the same type, or what 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.response.schema import RESPONSE_TYPE
@@ -14,7 +13,15 @@ from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
 from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType
 
 from faithguard import Policy
-from faithguard_llama_index._drive import arun, receipt, reporting, retrieved, run
+from faithguard_llama_index._drive import (
+    areported,
+    arun,
+    receipt,
+    reported,
+    reporting,
+    retrieved,
+    run,
+)
 from faithguard_llama_index._settings import Call, Reported, Settings
 
 __all__ = ["GuardedQueryEngine", "ReportingQueryEngine"]
@@ -31,7 +38,9 @@ class GuardedQueryEngine(BaseQueryEngine):
     response says in `metadata["faithguard"]` how it was decided on. An answer that does not pass
     becomes what `on_fail` says: the fallback, an `UnfaithfulAnswerError` (a block; it carries
     `decision`, `report` and `record`), or the answer, flagged. A streaming engine's answer is
-    held back and comes in one piece. Records reach the sinks a little later: `wait`.
+    held back and comes in one piece, or, with `stream="claims"`, sentence by sentence while the
+    model writes on; source nodes that a model wrote into are left out then. Records reach the
+    sinks a little later: `wait`.
 
     Attributes:
         engine: What is guarded.
@@ -138,11 +147,9 @@ class ReportingQueryEngine:
     def query(self, str_or_query_bundle: QueryType) -> Reported:
         """Return the response and its record."""
         with receipt() as records:
-            output: Any = self._guarded.query(str_or_query_bundle)
-            return Reported(output, records[0])
+            return reported(self._guarded.query(str_or_query_bundle), records)
 
     async def aquery(self, str_or_query_bundle: QueryType) -> Reported:
         """Do the same, awaiting."""
         with receipt() as records:
-            output: Any = await self._guarded.aquery(str_or_query_bundle)
-            return Reported(output, records[0])
+            return await areported(await self._guarded.aquery(str_or_query_bundle), records)

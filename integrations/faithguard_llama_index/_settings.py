@@ -21,6 +21,7 @@ from faithguard import (
     ConfigError,
     Exchange,
     Passage,
+    Report,
     UnfaithfulAnswerError,
 )
 from faithguard.capture import Trace
@@ -36,6 +37,7 @@ from faithguard.guard import (
 from faithguard.guard import Settings as GuardSettings
 from faithguard.replay import Replay
 from faithguard_llama_index._again import MemoryStandIn, holds, replaced, replaying
+from faithguard_llama_index._flow import Flow
 from faithguard_llama_index._outputs import Drained, delivered, texts_of, what_stays, with_answer
 from faithguard_llama_index._tap import Scope
 from faithguard_llama_index._values import message_of, passages_of, snapshots
@@ -79,7 +81,9 @@ class Call:
         self.settings = settings
         self._engine = engine
         self._question = question
-        self._replay = Replay() if settings.again else None
+        self._replay = Replay() if settings.again or settings.hold is not None else None
+        self.flow = Flow(self.scope.trace.wrote)
+        """Of the streams of the models in the last attempt."""
         self.course = Course(settings.policy, max_attempts=settings.max_attempts)
         self._drained = Drained(None, "")
         self._stand_ins: dict[int, MemoryStandIn] = {}
@@ -93,8 +97,9 @@ class Call:
 
     def engine(self) -> Any:
         """Return the engine for the next attempt."""
-        again = None if self._replay is None else replaying(self._replay)
-        self._forget()
+        self.flow = Flow(self.scope.trace.wrote)
+        again = None if self._replay is None else replaying(self._replay, self.flow)
+        self.forget()
 
         def swap(part: Any) -> Any:
             if isinstance(part, BaseMemory):
@@ -108,7 +113,8 @@ class Call:
         """Return the fallback engine; what it shares of the engine's memory is held back, too."""
         return replaced(self.settings.fallback, lambda part: self._stand_ins.get(id(part)))
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
+        """Drop what memories were given in this call so far."""
         for memory in self.memories:
             memory.forget()
 
@@ -117,20 +123,32 @@ class Call:
 
     def exchange(self, drained: Drained) -> Exchange:
         """Return what to verify: every text of the response that a model wrote."""
-        trace = self.scope.trace
         self._drained = drained
+        self.note_sources(drained.output)
+        return self.part("\n\n".join(texts_of(drained, self.scope.trace)))
+
+    def note_sources(self, output: Any) -> None:
+        """Take what a response names as its sources, where nothing else is known of them."""
+        trace = self.scope.trace
         if not trace.fetched:
             # fetched without a retriever's events, but handed out
-            nodes = getattr(drained.output, "source_nodes", None) or ()
+            nodes = getattr(output, "source_nodes", None) or ()
             if found := snapshots(nodes):
                 trace.handed_out(passages_of(found))
-        texts = texts_of(drained, trace)
-        return trace.exchange("\n\n".join(texts), question=self._question)
+
+    def part(self, text: str) -> Exchange:
+        """Return the exchange that a text makes with what was seen so far."""
+        return self.scope.trace.exchange(text, question=self._question)
 
     def brought(self, nodes: Sequence[NodeWithScore]) -> list[NodeWithScore]:
         """Return the nodes that no model wrote anything into."""
         stay: list[NodeWithScore] = what_stays(list(nodes), self.scope.trace)
         return stay
+
+    @property
+    def by_claim(self) -> bool:
+        """Whether what streams is to come out claim by claim; not once an answer was held whole."""
+        return self.settings.hold is not None and self._drained.output is None
 
     @property
     def answer(self) -> str:
@@ -142,25 +160,33 @@ class Call:
         """What a mended answer can stand in the place of: no object can be made of a text."""
         return "" if isinstance(self._drained.output, PydanticResponse) else self.answer
 
-    def again(self, feedback: str, passages: Sequence[Passage]) -> None:
+    def again(
+        self, feedback: str, passages: Sequence[Passage], answer: str, report: Report
+    ) -> None:
         """Prepare the next attempt.
 
         Args:
             feedback: What to tell the models.
             passages: What was found since for the claims that failed.
+            answer: What did not pass.
+            report: On it.
         """
         self.scope.trace.added(feedback)
         self.scope.trace.found_since(passages)
         if self._replay is not None:
             told = with_passages(feedback, passages)
-            self._replay.ask_again(self.answer, wrong_in(self.course.report), told)
+            self._replay.ask_again(answer, wrong_in(report), told)
 
-    def end(self, step: Step) -> None:
-        """Take the last step: what memories hold of an answer that is not delivered is dropped."""
+    def end(self, *, as_written: bool) -> None:
+        """Take the end: what memories hold of an answer that is not delivered is dropped.
+
+        Args:
+            as_written: Whether the answer goes out as the model wrote it.
+        """
         self.scope.closed = True
-        if step.action == "block" or step.answer is not None:
+        if not as_written:
             self._written = [memory for memory in self.memories if memory.put_since]
-            self._forget()
+            self.forget()
 
     def falls_back(self, step: Step) -> bool:
         """Say whether a fallback engine is to answer now."""
@@ -170,17 +196,25 @@ class Call:
     def turn(
         self, step: Step, fallback: Drained | None, memory: MemoryStandIn
     ) -> list[ChatMessage]:
-        """Return what a memory is to hold of this turn: what the user sees of it.
-
-        A memory that the engine put nothing into gets nothing. What the fallback engine has put
-        into one that it shares stays as it put it.
-        """
+        """Return what a memory is to hold of this turn: what the user sees of it."""
         if step.answer is not None:
             text: Any = step.answer
         elif step.action != "block":
             return memory.put_since
         else:
             text = self.settings.fallback if fallback is None else fallback.answer
+        return self.turn_with(text, memory)
+
+    def turn_with(self, text: str | None, memory: MemoryStandIn) -> list[ChatMessage]:
+        """Return what a memory is to hold of a turn whose answer is not what the model wrote.
+
+        A memory that the engine put nothing into gets nothing. What the fallback engine has put
+        into one that it shares stays as it put it.
+
+        Args:
+            text: What the user sees of an answer; None if nothing.
+            memory: What stands in for the memory.
+        """
         if text is None or memory not in self._written:
             return []
         return memory.put_since or [

@@ -7,7 +7,7 @@ agent writes to the stream and the store waits there until its answer is verifie
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from llama_index.core.agent.workflow.workflow_events import AgentInput, AgentStream
@@ -41,6 +41,8 @@ class Turn:
         self.run = new_id()
         self.note: dict[str, Any] | None = None
         """Of the last decision."""
+        self.asked_again = 0
+        """How often the model was asked again for an answer."""
         self._course: Course | None = None
         self._unread = 0
 
@@ -73,6 +75,7 @@ class Turn:
             feedback: What failed.
             passages: What was found since for the claims that failed.
         """
+        self.asked_again += 1
         self.trace.added(feedback)
         self.trace.found_since(passages)
         return with_passages(feedback, passages)
@@ -93,7 +96,7 @@ class Turn:
 
     def close(self, course: Course) -> Record:
         """Return the record of the attempts; a further answer in this run is another one."""
-        self._course = None
+        self._course, self.asked_again = None, 0
         return course.record()
 
 
@@ -175,11 +178,15 @@ class Held:
     Args:
         ctx: The run's own.
         again: Whether this is not the first attempt of the step.
+        heard: Told of what the model streams.
     """
 
-    def __init__(self, ctx: Any, *, again: bool) -> None:
+    def __init__(
+        self, ctx: Any, *, again: bool, heard: Callable[[AgentStream], object] | None = None
+    ) -> None:
         self._ctx = ctx
         self._again = again
+        self._heard = heard
         self.store = _Store(ctx.store)
         self.events: list[Any] = []
 
@@ -192,16 +199,27 @@ class Held:
             self.events.append(event)
         elif not self._again:
             self._ctx.write_event_to_stream(event)
+        if isinstance(event, AgentStream) and self._heard is not None:
+            self._heard(event)
+
+    @property
+    def streams(self) -> list[AgentStream]:
+        """What the model has streamed so far; can be set."""
+        return [event for event in self.events if isinstance(event, AgentStream)]
+
+    @streams.setter
+    def streams(self, events: Sequence[AgentStream]) -> None:
+        others = [event for event in self.events if not isinstance(event, AgentStream)]
+        self.events = [*others, *events]
 
     @property
     def streamed(self) -> str:
-        """What the model has streamed so far."""
-        pieces = [event.response for event in self.events if isinstance(event, AgentStream)]
-        return pieces[-1] if pieces else ""
+        """The text that the model has streamed so far."""
+        return self.streams[-1].response if self.streams else ""
 
     def instead(self, text: str, agent: str) -> None:
         """Let a text be all that was streamed, if anything was."""
-        if any(isinstance(event, AgentStream) for event in self.events):
+        if self.streams:
             self.events = [AgentStream(delta=text, response=text, current_agent_name=agent)]
 
     async def release(self) -> None:

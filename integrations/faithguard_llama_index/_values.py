@@ -20,6 +20,7 @@ __all__ = [
     "arguments_in",
     "copy_of",
     "finish_reason_of",
+    "is_chat_stream",
     "message_of",
     "model_text",
     "passages_of",
@@ -220,12 +221,17 @@ def passages_of(nodes: Iterable[Snapshot]) -> Iterator[Passage]:
 # -- responses --------------------------------------------------------------------------------
 
 
+def is_chat_stream(response: Any) -> bool:
+    """Say whether a response is a chat's that streams."""
+    kinds = cast(Any, type(response)).__mro__
+    return any(kind.__name__ == "StreamingAgentChatResponse" for kind in kinds)
+
+
 def answer_of(response: Any) -> str | None:
     """Return the text of an engine's response that is all there; None while it streams."""
-    kind = type(response).__name__
-    if "Streaming" in kind:
-        if kind == "StreamingAgentChatResponse":
-            return str(response.response) if response.is_done else None
+    if is_chat_stream(response):
+        return str(response.response) if response.is_done else None
+    if "Streaming" in type(response).__name__:
         return cast("str | None", response.response_txt)
     if isinstance(response, str):
         return response

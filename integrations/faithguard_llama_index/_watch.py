@@ -12,14 +12,20 @@ import weakref
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from faithguard import ConfigError, Judge, Policy, Report, Scorer
 from faithguard.capture import Assembler, Trace
 from faithguard.sinks import AnySink
 from faithguard.watch import Watch, never_raise
 from faithguard_llama_index._tap import Scope, attach, capturing, detach, enter, leave, open_scopes
-from faithguard_llama_index._values import answer_of, passages_of, query_text, snapshots
+from faithguard_llama_index._values import (
+    answer_of,
+    is_chat_stream,
+    passages_of,
+    query_text,
+    snapshots,
+)
 
 __all__ = ["Watcher", "unwatch", "watch"]
 
@@ -142,28 +148,36 @@ class Watcher:
         return None
 
     def _returned(self, scope: _Run, result: Any) -> None:
-        if _is_fallback(result):
+        metadata: dict[str, Any] | None = getattr(result, "metadata", None)
+        if _is_fallback(metadata):
             self._drop(scope)  # a guard has reported what it held back, and no model wrote this
             return
-        kind = type(result).__name__
         scope.streams = result  # before it is asked whether it has ended: its thread does it after
         if (answer := answer_of(result)) is not None:
             self._finish(scope, answer, result)
-        elif kind == "StreamingAgentChatResponse":
-            if result.exception is not None:
-                self._drop(scope)
-            else:
-                weakref.finalize(result, self._gone.append, scope.root)
-        elif result.response_gen is None:
+        elif not is_chat_stream(result):
+            self._follow(scope, result, "response_gen", metadata)
+        elif not result.is_writing_to_memory:
+            name = "chat_stream" if result.achat_stream is None else "achat_stream"
+            self._follow(scope, result, name, metadata)
+        elif result.exception is not None:
             self._drop(scope)
         else:
-            # an engine of the user's may stream anything that can be iterated over
-            made, nodes = result.response_gen, result.source_nodes
-            if hasattr(made, "__aiter__"):
-                result.response_gen = self._afollowed(scope, aiter(made), nodes)
-            else:
-                result.response_gen = self._followed(scope, iter(made), nodes)
-            weakref.finalize(result.response_gen, self._gone.append, scope.root)
+            weakref.finalize(result, self._gone.append, scope.root)
+
+    def _follow(self, scope: _Run, result: Any, name: str, metadata: dict[str, Any] | None) -> None:
+        """Put a stream that is followed in the place of one that a response holds by a name."""
+        made, told = getattr(result, name), _Told(result.source_nodes, metadata)
+        if made is None:
+            self._drop(scope)
+            return
+        # an engine of the user's may stream anything that can be iterated over
+        if hasattr(made, "__aiter__"):
+            followed: Any = self._afollowed(scope, aiter(made), told)
+        else:
+            followed = self._followed(scope, iter(made), told)
+        setattr(result, name, followed)
+        weakref.finalize(followed, self._gone.append, scope.root)
 
     def _finish(self, scope: _Run, answer: str, result: Any) -> None:
         nodes = () if scope.trace.fetched else getattr(result, "source_nodes", None) or ()
@@ -194,8 +208,8 @@ class Watcher:
     # -- streams ------------------------------------------------------------------------------
 
     def _followed(
-        self, scope: _Run, tokens: Iterator[str], nodes: Sequence[Any]
-    ) -> Generator[str, None, None]:
+        self, scope: _Run, tokens: Iterator[Any], told: _Told
+    ) -> Generator[Any, None, None]:
         """Hand a stream through; what runs to make its tokens belongs to the call."""
         parts: list[str] = []
         try:
@@ -204,20 +218,19 @@ class Watcher:
                     token = next(tokens, _END)
                 if token is _END:
                     break
-                if isinstance(token, str):
-                    parts.append(token)
-                yield cast(str, token)
+                parts.append(_text_of(token))
+                yield token
         except BaseException:
             self._forget(scope)
             raise
         finally:
             if hasattr(tokens, "close"):
-                cast("Generator[str, None, None]", tokens).close()
-        self._report(scope, parts, nodes)
+                cast("Generator[Any, None, None]", tokens).close()
+        self._report(scope, parts, told)
 
     async def _afollowed(
-        self, scope: _Run, tokens: AsyncIterator[str], nodes: Sequence[Any]
-    ) -> AsyncGenerator[str, None]:
+        self, scope: _Run, tokens: AsyncIterator[Any], told: _Told
+    ) -> AsyncGenerator[Any, None]:
         parts: list[str] = []
         try:
             while True:
@@ -225,30 +238,44 @@ class Watcher:
                     token = await anext(tokens, _END)
                 if token is _END:
                     break
-                if isinstance(token, str):
-                    parts.append(token)
-                yield cast(str, token)
+                parts.append(_text_of(token))
+                yield token
         except BaseException:
             self._forget(scope)
             raise
         finally:
             if hasattr(tokens, "aclose"):
-                await cast("AsyncGenerator[str, None]", tokens).aclose()
-        self._report(scope, parts, nodes)
+                await cast("AsyncGenerator[Any, None]", tokens).aclose()
+        self._report(scope, parts, told)
 
     @never_raise
-    def _report(self, scope: _Run, parts: Sequence[str], nodes: Sequence[Any]) -> None:
-        self._end(scope, "".join(parts), nodes)
+    def _report(self, scope: _Run, parts: Sequence[str], told: _Told) -> None:
+        if _is_fallback(told.metadata):
+            self._drop(scope)
+        else:
+            self._end(scope, "".join(parts), told.nodes)
 
     @never_raise
     def _forget(self, scope: _Run) -> None:
         self._drop(scope)
 
 
-def _is_fallback(result: Any) -> bool:
+class _Told(NamedTuple):
+    """What a response says beside its stream."""
+
+    nodes: Sequence[Any]
+    metadata: dict[str, Any] | None
+
+
+def _text_of(token: Any) -> str:
+    """Return the text of a piece of a stream; a chat's pieces are responses of its model."""
+    text: Any = token if isinstance(token, str) else getattr(token, "delta", None)
+    return text if isinstance(text, str) else ""
+
+
+def _is_fallback(metadata: dict[str, Any] | None) -> bool:
     """Say whether a guard put its fallback in the place of the answer."""
-    metadata: dict[str, Any] = getattr(result, "metadata", None) or {}
-    note: Any = metadata.get("faithguard")
+    note: Any = (metadata or {}).get("faithguard")
     return isinstance(note, dict) and cast("dict[str, Any]", note).get("action") == "block"
 
 

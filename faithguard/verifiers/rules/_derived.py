@@ -14,7 +14,6 @@ from fractions import Fraction
 from itertools import combinations, pairwise
 
 from faithguard.verifiers._values import Value
-from faithguard.verifiers._values._units import CURRENCIES
 from faithguard.verifiers._values._value import Reading
 
 __all__ = ["derivable", "proportionate"]
@@ -114,8 +113,6 @@ def _priced(unit: str, known: Sequence[Value]) -> Iterator[Fraction]:
         for r in (one.bare if one.family == "number" else ())
         if one.unit != unit and isinstance(r, Fraction) and 1 < r < _FIRST_YEAR
     }
-    if unit in CURRENCIES:
-        counts.add(Fraction(12))  # a year's price by the month
     for amount in (r for one in known if one.unit == unit for r in _numbers(one)):
         for share in shares:
             yield from (amount * share, amount * (1 - share), amount * (1 + share))

@@ -32,12 +32,18 @@ _DATE = re.compile(
     rf"|\b(?P<mo2>{_MONTH})\b\.?\s+(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?![\d:])"
     r"(?:,?\s+(?P<y2>\d{4})\b)?"
     r"|(?<!\d)(?P<y3>\d{4})-(?P<mo3>\d{2})-(?P<d3>\d{2})(?!\d)"
+    r"|(?:(?P<era>令和|平成|昭和)(?P<ye>\d{1,2}|元)\s?年\s?)(?P<mo8>\d{1,2})\s?月\s?(?P<d8>\d{1,2})\s?日"
     r"|(?<!\d)(?:(?P<y6>\d{4})\s?年\s?)?(?P<mo6>\d{1,2})\s?月(?!間)(?:\s?(?P<d6>\d{1,2})\s?[日号])?"
     rf"|\b(?P<mo7>{_MONTH}){_LETTER_AFTER},?\s+(?:of\s+|de\s+|del\s+)?(?P<y7>\d{{4}})\b",
     re.I,
 )
 _FIGURES = re.compile(
     r"(?<![\d./-])(?P<a>\d{1,2})(?P<s>[./-])(?P<b>\d{1,2})(?P=s)(?P<y>\d{4}|\d{2}(?![\d./-]))(?!\d)"
+)
+# "by the 26th", and not "the 26th floor"
+_DAY_OF_MONTH = re.compile(
+    r"\b(?:the|on)\s+(\d{1,2})(?:st|nd|rd|th)\b(?!-)(?=\W*$|[.,;:)]|\s+(?:and|or|to|at|of|in|until|by)\b)",
+    re.I,
 )
 _RANGE_OF_DAYS = re.compile(
     rf"\b({_DAY})\b\.?\s*(?:-|–|—|to|through|thru|until|till|bis|à|au|a|al|até|至|到|から)\s*"
@@ -74,24 +80,33 @@ def dates(text: str, months: Collection[str], *, figures: bool) -> Iterator[Valu
     for match in _written(text, months):
         part = match.groupdict()
         day, month, year = (
-            next((part[f"{kind}{n}"] for n in range(1, 8) if part.get(f"{kind}{n}")), None)
+            next((part[f"{kind}{n}"] for n in range(1, 9) if part.get(f"{kind}{n}")), None)
             for kind in ("d", "mo", "y")
         )
         if month is None:
             continue
         number = int(month) if month.isdigit() else MONTH_OF[month.lower()]
+        if part["era"]:
+            year = str(_ERAS[part["era"]] + int(part["ye"].replace("元", "1")))
         if 0 <= int(day or 0) <= 31 and 1 <= number <= 12:
             yield _value("date", {(int(year or 0), number, int(day or 0))}, match, text)
     for match in _FIGURES.finditer(text) if figures else ():
         if readings := _readings(match):
             yield _value("date", readings, match, text)
+    for match in _DAY_OF_MONTH.finditer(text):
+        if 1 <= int(match[1]) <= 31:
+            yield _value("date", {(0, 0, int(match[1]))}, match, text)
+
+
+_ERAS = {"令和": 2018, "平成": 1988, "昭和": 1925}
+"""The year before the first of each."""
 
 
 def _written(text: str, months: Collection[str]) -> Iterator[re.Match[str]]:
     """Yield what `_DATE.finditer` would; it is slow, and a date begins with a figure or a month."""
     lower = text.replace("İ", "I").lower()  # the only letter that lower case makes longer
     starts = {match.start() for match in _DIGITS.finditer(text)}
-    for name in months:
+    for name in (*months, *_ERAS):
         at = lower.find(name)
         while at >= 0:
             starts.add(at)

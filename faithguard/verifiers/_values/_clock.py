@@ -23,13 +23,15 @@ _CLOCK = re.compile(
     rf"|\b(?P<ho>{_HOUR_WORD}|\d{{1,2}})\s+o['’]?clock\b"
     r"|(?<![\d.,:])(?P<hu>[01]?\d|2[0-4])(?:[:.](?P<mu>[0-5]\d))?\s*Uhr\b"
     r"|(?<![\d.,:])(?P<hf>[01]?\d|2[0-4])\s?h\s?(?P<mf>[0-5]\d)\b(?!\s?min)"
+    r"|(?P<hi>सुबह|दोपहर|शाम|रात)?\s?(?<!\d)(?P<hb>\d{1,2})\s?बजे"
+    r"|(?<!\d)(?P<har>\d{1,2})\s(?P<ar>صباحا|صباحًا|مساء|مساءً|ظهرا|ظهرًا)"
     r"|(?P<ja>午前|午後|上午|下午|晚上|早上)?\s?(?P<hj>\d{1,2})\s?[時时点點]"
     r"(?!間|间|区)(?:\s?(?P<mj>\d{1,2})\s?分|(?P<half>半))?"
     r"|\b(?P<named>noon|midday|midnight|mittags|mitternacht|mezzogiorno|mezzanotte|minuit"
     r"|medianoche)\b",
     re.I,
 )
-_MINUTES = "|".join(sorted(ENGLISH, key=len, reverse=True))
+_MINUTES = "|".join([r"twenty[\s-]five", *sorted(ENGLISH, key=len, reverse=True)])
 _SAID = re.compile(
     rf"\b(?P<amount>(?:a\s+)?quarter|half|{_MINUTES}|\d{{1,2}})(?P<said>\s+minutes)?\s+(?P<way>past|to)\s+"
     rf"(?P<hour>{_HOUR_WORD}|noon|midday|midnight|\d{{1,2}})(?![\d:.%])\b"
@@ -74,10 +76,14 @@ def _said(match: re.Match[str]) -> set[int]:
     amount, to = match["amount"].lower(), match["way"].lower() == "to"
     named = {"half": 30}.get(amount, 15 if "quarter" in amount else None)
     if (amount == "half" and to) or (
-        named is None and not match["said"] and (to or not amount.isalpha())
+        named is None
+        and not match["said"]
+        and not _FULL.fullmatch(match["hour"])
+        and (to or not amount.isalpha())
     ):
         return set()
-    minutes = named or (int(amount) if amount.isdigit() else ENGLISH[amount])
+    words = re.split(r"[\s-]+", amount)
+    minutes = named or (int(amount) if amount.isdigit() else sum(map(ENGLISH.__getitem__, words)))
     named_hour = match["hour"].lower()
     if named_hour in ("noon", "midday", "midnight"):
         middle = 0 if named_hour == "midnight" else 720
@@ -90,6 +96,9 @@ def _said(match: re.Match[str]) -> set[int]:
     if not part:
         return {at, at + 720}
     return {at if "morning" in part or (part.startswith("a") and "m" in part[:3]) else at + 720}
+
+
+_FULL = re.compile("noon|midday|midnight", re.I)
 
 
 def _minutes(match: re.Match[str]) -> set[int]:
@@ -111,6 +120,15 @@ def _minutes(match: re.Match[str]) -> set[int]:
     if part["ho"]:
         hour = _hour_of(part["ho"])
         return {hour * 60, (hour + 12) % 24 * 60}
+    if part["hb"] or part["har"]:
+        hour = int(part["hb"] or part["har"])
+        said = part["hi"] or part["ar"]
+        if hour > 24:
+            return set()
+        if said is None:
+            return {hour % 24 * 60, (hour + 12) % 24 * 60}
+        later = not said.startswith(("सुबह", "صباح"))
+        return {(hour + 12 if later and hour < 12 else hour) % 24 * 60}
     if part["hj"]:
         hour = int(part["hj"])
         minute = 30 if part["half"] else int(part["mj"] or 0)

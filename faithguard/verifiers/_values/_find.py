@@ -32,10 +32,12 @@ _CLOCK_WORDS = frozenset(
     "noon midday midnight clock morning afternoon evening night am pm m h uhr past quarter"
     " mittags mitternacht mezzogiorno mezzanotte minuit medianoche".split()
 )
+_SAYING = frozenset(("past", "quarter", "noon", "midday", "midnight"))
 _MONTHS = frozenset(MONTH_OF)
+_ORDINAL_ENDINGS = frozenset(("th", "st", "nd", "rd"))
 _FIGURES = re.compile(r"\d[./-]\d|\d\s?月")
 _CJK_DAY = re.compile("[曜期周週天日]")
-_CJK_HOUR = re.compile("[時时点點]")
+_HOUR = re.compile("[時时点點]|बजे|صباح|مساء|ظهر")
 _DEVANAGARI_OR_ARABIC = re.compile("[\u0600-\u06ff\u0900-\u097f]")
 _TELLING = (
     _DAY_WORDS
@@ -68,10 +70,10 @@ def _candidates(text: str, words: frozenset[str], tongue: str, *, digits: bool) 
     if digits:
         months = MONTH_OF if script else words & _MONTHS
         figures = _FIGURES.search(text) is not None
-        if months or figures:
+        if months or figures or words & _ORDINAL_ENDINGS:
             yield from dates(text, months, figures=figures)
     if words & _DAY_WORDS or "24/7" in text or script or (not plain and _CJK_DAY.search(text)):
         yield from days(text)
-    if ":" in text or words & _CLOCK_WORDS or (not plain and _CJK_HOUR.search(text)):
-        yield from clocks(text, said=bool(words & {"past", "quarter"}))
+    if ":" in text or words & _CLOCK_WORDS or (not plain and _HOUR.search(text)):
+        yield from clocks(text, said=bool(words & _SAYING))
     yield from numbers(text, words, tongue, digits=digits)

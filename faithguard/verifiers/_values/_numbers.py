@@ -69,7 +69,15 @@ _PART = re.compile(
 _A_UNIT = re.compile(
     r"\b(?P<a>an?|one)\s+(?:minute|hour|day|week|month|year)"
     r"(?=\s+(?:and\s+a\s+(?:half|quarter)|(?:and\s+)?\d+|(?:and\s+)?"
-    rf"(?:{'|'.join(ONES)}))\b)",
+    rf"(?:{_NUMBER_WORD}))\b)",
+    re.I,
+)
+_MILLION = re.compile(r"\s?m\b(?!\.)", re.I)
+"""After an amount of money: "€40m"."""
+# "four in ten", "1 in 20", "three out of five"
+_ONE_IN = re.compile(
+    rf"\b(?P<n>\d{{1,3}}|{'|'.join(ONES)})\s+(?:in|out\s+of(?:\s+every)?)\s+(?:every\s+)?"
+    rf"(?P<m>\d{{1,2}}|1,?000|100|{'|'.join(ONES)}|twenty|a\s+hundred)(?![\d.,:%]*\d)(?=\s+[^\W\d_]|\W|$)",
     re.I,
 )
 _TIMES_OF = {"once": 1, "twice": 2, "thrice": 3}
@@ -126,6 +134,8 @@ def numbers(text: str, words: frozenset[str], tongue: str, *, digits: bool) -> I
     """
     if ":" in text or " to one" in text:
         yield from _ratios(text)
+    if " in " in text or "out of" in text:
+        yield from _one_in(text)
     if digits:
         yield from _in_figures(text, tongue)
     if words & _WORDS:
@@ -155,6 +165,25 @@ def _ratios(text: str) -> Iterator[Value]:
         else:
             ratio = Fraction(int(match[1]), int(match[2]))
         yield Value("number", "ratio", frozenset({ratio}), *match.span(), match[0])
+
+
+def _one_in(text: str) -> Iterator[Value]:
+    """Yield "one in five" and "9 out of 10" as the shares that they are."""
+    for match in _ONE_IN.finditer(text):
+        part, whole = _small(match["n"]), _small(match["m"])
+        following = UNIT.match(text, match.end())
+        unit = unit_of(following["name"]) if following is not None else None
+        if not 0 < part < whole or (unit is not None and unit[0] != "person"):
+            continue
+        share = frozenset({Fraction(part, whole)})
+        yield Value("number", "", share, *match.span(), match[0], bare=share)
+
+
+def _small(word: str) -> int:
+    plain = word.lower().replace(",", "")
+    if plain.isdigit():
+        return int(plain)
+    return 100 if plain.startswith("a") else ENGLISH[plain]
 
 
 def _in_figures(text: str, tongue: str) -> Iterator[Value]:
@@ -188,6 +217,9 @@ _FIGURE = re.compile(rf"[\d{VULGAR}]")
 
 def _spelled(text: str) -> Iterator[Value]:
     for match in _PART.finditer(text):
+        if (measured := _part_of_unit(match, text)) is not None:
+            yield measured
+            continue
         share = match["rest"].strip("- ") and (match["article"] or "of" in match["rest"])
         if not share and not match["n"]:
             continue  # "the third", "quarter"
@@ -215,6 +247,29 @@ def _spelled(text: str) -> Iterator[Value]:
     for match in _ORDINAL.finditer(text):
         readings = {Fraction(ORDINALS[match[0].lower()])}
         yield _number(readings, match.start(), match.end(), text, ordinal=True)
+
+
+_OF_A = re.compile(r"(?:\s+of)?\s+an?\s+|-", re.I)
+
+
+def _part_of_unit(match: re.Match[str], text: str) -> Value | None:
+    """Return "three quarters of an hour" and "half-litre" as amounts."""
+    gap = _OF_A.match(text, match.end("p"))
+    if gap is None or (match["p"].lower() in ORDINALS and match["n"] is None):
+        return None
+    word = _WORD_AFTER.match(text, gap.end())
+    base = unit_of(word[0]) if word and len(word[0]) > 1 else None
+    if word is None or base is None or base[0] in ("person", "times", "%"):
+        return None
+    number = ONES.get((match["n"] or "one").lower(), 1) * PARTS[match["p"].lower()]
+    return Value(
+        "number", base[0], frozenset({number * base[1]}), match.start(), word.end(),
+        text[match.start() : word.end()], bare=frozenset({number}),
+        approximate=_is_rough(text[max(0, match.start() - 24) : match.start()]),
+    )  # fmt: skip
+
+
+_WORD_AFTER = re.compile(r"[^\W\d_]+")
 
 
 def _joins(match: re.Match[str]) -> bool:
@@ -372,6 +427,9 @@ def _number(
         unit = CURRENCY_NAMES[currency[1].lower().rstrip(".")]
         start -= len(currency[0])
         before = before[: currency.start()]
+        if scale == 1 and (million := _MILLION.match(text, stop)):
+            scale, stop = Fraction(10**6), million.end()
+            factor = scale
     elif not ordinal:
         unit, step, stop = _unit_at(text, stop)
         factor = step if scale is _ONE else scale * step

@@ -41,19 +41,21 @@ _TABLE = {
     "business day": "businessday|werktage|werktagen|arbeitstage|arbeitstagen|工作日|営業日 1",
     "gram": "mcg|µg|μg|ug|microgram|micrograms|mikrogramm 1/1000000;"
     " mg|milligram|milligrams|milligramm|milligrammes|miligramos|milligrammi|miligramas"
-    "|毫克|ミリグラム 1/1000;"
+    "|毫克|ミリグラム|मिलीग्राम|ملليغرام 1/1000;"
     " g|gr|gram|grams|gramm|gramme|grammes|gramo|gramos|grammo|grammi|grama|gramas"
-    "|克|グラム|ग्राम 1;"
+    "|克|グラム|ग्राम|غرام 1;"
     " kg|kilogram|kilograms|kilo|kilos|kilogramm|kilogrammes|kilogramos|chilo|chili|chilogrammi"
     "|公斤|千克|キロ|キログラム|كيلوغرام|किलो|किलोग्राम 1000;"
     " t|tonne|tonnes|tonnen|toneladas|tonnellate|吨|トン|टन 1000000",
     "ounce": "oz|ounce|ounces 1; lb|lbs|pound-weight 16",
     "metre": "µm|micrometre|micrometres 1/1000000; nm|nanometre|nanometres 1/1000000000;"
-    " mm|millimetre|millimetres|millimeter|millimeters|millimètres|milímetros|millimetri|毫米"
+    " mm|millimetre|millimetres|millimeter|millimeters|millimètres|milímetros"
+    "|millimetri|毫米|ミリ|ミリメートル"
     " 1/1000;"
     " cm|centimetre|centimetres|centimeter|centimeters|zentimeter|centimètres|centímetros"
-    "|centimetri|厘米|センチ 1/100;"
-    " m|metre|metres|meter|meters|metern|mètre|mètres|metro|metros|metri|米|メートル|متر|मीटर 1;"
+    "|centimetri|厘米|センチ|センチメートル|सेंटीमीटर|سم|سنتيمتر 1/100;"
+    " m|metre|metres|meter|meters|metern|mètre|mètres|metro|metros|metri|米|メートル"
+    "|متر|أمتار|मीटर 1;"
     " km|kilometre|kilometres|kilometer|kilometers|kilometern|kilomètre|kilomètres|kilómetro"
     "|kilómetros|chilometro|chilometri|quilômetros|quilómetros|公里|千米|キロメートル|كيلومتر"
     "|كيلومترا|किलोमीटर|किमी 1000",
@@ -65,7 +67,8 @@ _TABLE = {
     "square foot": "sqft|squarefoot|squarefeet 1; acre|acres 43560;"
     " squaremile|squaremiles 27878400",
     "cubic metre": "m3|m³|cubicmetre|cubicmetres|cubicmeter|cubicmeters|立方米 1",
-    "litre": "ml|millilitre|millilitres|milliliter|milliliters|millilitri|mililitros|毫升 1/1000;"
+    "litre": "ml|millilitre|millilitres|milliliter|milliliters|millilitri|mililitros|毫升"
+    "|ミリリットル|मिलीलीटर|مليلتر 1/1000;"
     " cl|centilitre|centilitres|centiliter 1/100;"
     " dl|decilitre|decilitres|deciliter|décilitres|decilitri|decilitros 1/10;"
     " l|litre|litres|liter|liters|litern|litri|litro|litros|升|リットル|لتر|लीटर 1",
@@ -77,7 +80,8 @@ _TABLE = {
     "bit per second": "kbit/s|kbps 1000; mbit/s|mbps 1000000; gbit/s|gbps 1000000000",
     "kelvin difference": "°c|celsius|degreescelsius|degreecelsius|gradcelsius|℃ 1",
     "fahrenheit": "°f|fahrenheit|degreesfahrenheit|degreefahrenheit|℉ 1",
-    "watt": "w|watt|watts 1; kw|kilowatt|kilowatts 1000; mw|megawatt|megawatts 1000000;"
+    "watt": "w|watt|watts|ワット|瓦 1; kw|kilowatt|kilowatts|キロワット|千瓦 1000; mw|megawatt"
+    "|megawatts 1000000;"
     " gw|gigawatt|gigawatts 1000000000",
     "watt hour": "wh|watt-hour|watt-hours|watthours|watthour 1;"
     " kwh|kilowatt-hour|kilowatt-hours|kilowattstunden 1000;"
@@ -141,8 +145,11 @@ CURRENCY_NAMES = {
     "₽": "RUB", "rub": "RUB", "rubles": "RUB", "roubles": "RUB", "zł": "PLN", "pln": "PLN",
     "zloty": "PLN", "czk": "CZK", "huf": "HUF", "₪": "ILS", "ils": "ILS", "zar": "ZAR",
     "₦": "NGN", "ngn": "NGN", "naira": "NGN",
-    "cents": "cent", "cent": "cent", "pence": "pence",
+    "cents": "cent", "cent": "cent", "centime": "cent", "centimes": "cent", "centesimi": "cent",
+    "céntimos": "cent", "cêntimos": "cent", "centavos": "cent", "rappen": "cent",
 }  # fmt: skip
+"""Name -> code; "cent" is a hundredth of whichever has cents."""
+_PENCE = {name: ("GBP", Fraction(1, 100)) for name in ("p", "penny", "pence")}
 CURRENCIES = frozenset(CURRENCY_NAMES.values())
 CURRENCY_SIGNS = "€$£₹¥₩₺₽₪₦"
 CURRENCY_PREFIX = (
@@ -151,12 +158,16 @@ CURRENCY_PREFIX = (
 )
 
 # unit word -> (base unit, factor)
-_UNITS = {
-    name: (base, Fraction(factor))
-    for base, table in _TABLE.items()
-    for names, factor in (entry.split() for entry in table.split(";"))
-    for name in names.split("|")
-} | {name: (code, Fraction(1)) for name, code in CURRENCY_NAMES.items()}
+_UNITS = (
+    {
+        name: (base, Fraction(factor))
+        for base, table in _TABLE.items()
+        for names, factor in (entry.split() for entry in table.split(";"))
+        for name in names.split("|")
+    }
+    | {name: (code, Fraction(1)) for name, code in CURRENCY_NAMES.items()}
+    | _PENCE
+)
 
 _LETTER = "(?:[^\\W\\d_]|[\u0900-\u0963\u064b-\u0652])"
 _UNSPACED = sorted(
@@ -169,7 +180,7 @@ _TWO_WORDS = (
     r"degrees?\s+(?:celsius|fahrenheit)|grad\s+celsius|us\s+dollars?|u\.s\.\s+dollars?|"
     r"(?:canadian|australian)\s+dollars|swiss\s+francs|watt[\s-]hours?|basis\s+points?|"
     r"international\s+units?|(?:kilo|mega)watt[\s-]hours?|por\s+ciento|por\s+cento|per\s+cento|"
-    r"pour\s+cent|[km]?bit/s|km/h"
+    r"pour\s+cent|[kmg]?bit/s|km/h"
 )
 UNIT = re.compile(
     rf"(?:[\s-]|d['’]|de\s|di\s){{0,3}}(?P<name>{'|'.join(_UNSPACED)}"
@@ -198,4 +209,7 @@ def unit_of(name: str) -> tuple[str, Fraction] | None:
     plain = _BETWEEN.sub("", name.lower())
     if plain in ("porciento", "porcento", "percento", "pourcent"):
         plain = "%"
-    return _BY_CASE.get(name) or _UNITS.get(plain)
+    found = _BY_CASE.get(name) or _UNITS.get(plain)
+    if found is None and plain.endswith("ا"):  # the accusative of a counted noun
+        found = _UNITS.get(plain[:-1])
+    return found

@@ -28,6 +28,8 @@ _OTHER_SYSTEM = {
     **{metric: (imperial,) for imperial, (metric, _, _) in IMPERIAL.items()},
     "month": ("second",),
     "second": ("month",),
+    **dict.fromkeys(CURRENCIES, ("cent",)),
+    "cent": tuple(sorted(CURRENCIES)),
 }
 """Units whose values may agree although their numbers differ."""
 _COUNTERS = frozenset({"times", "person"})
@@ -151,7 +153,10 @@ class Value:
         )
 
     def _converted(self, other: Value) -> bool:
-        """Miles and kilometres, 30 days and a month: equal if near enough."""
+        """Miles and kilometres, 30 days and a month, cents: equal if near enough."""
+        if "cent" in (self.unit, other.unit) and {self.unit, other.unit} <= CURRENCIES:
+            cents, whole = (self, other) if self.unit == "cent" else (other, self)
+            return any(a == 100 * b for a, b in _pairs(cents, whole))
         if {self.unit, other.unit} == {"month", "second"}:
             months, seconds = (self, other) if self.unit == "month" else (other, self)
             low, high = _DAYS_OF_MONTH
@@ -217,4 +222,9 @@ def _hour(minutes: Reading) -> Fraction | None:
 
 def _kin(a: str, b: str) -> bool:
     """Units that measure different things still compete for one slot: 500 mg, 500 ml."""
-    return bool(a) and bool(b) and (a in CURRENCIES) == (b in CURRENCIES) and "%" not in (a, b)
+    return (
+        bool(a)
+        and bool(b)
+        and (a in CURRENCIES) == (b in CURRENCIES)
+        and not {a, b} & {"%", *_COUNTERS}
+    )

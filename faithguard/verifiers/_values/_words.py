@@ -177,15 +177,24 @@ FOREIGN: dict[str, dict[str, int | Fraction]] = {
 """Language -> its number words; "one" is left out, being an article as often."""
 
 _TELLING = {
-    "de": "der das und ist nicht mit für von ein eine wird werden kann auf im zu bei dem beträgt",
-    "fr": "le les des et est une dans pour du que sont au avec sur ne ou il elle peut",
-    "es": "el los las es en que una con para se su puede debe dura",
-    "it": "il di è che una della sono gli dei nel si alla dura impiega",
-    "pt": "os é em que uma não com um dos na são ao pode custa",
+    "de": "der das und ist nicht mit für von ein eine wird werden kann auf im zu bei dem beträgt"
+    " den des einem einer eines keine keinen sind aber nur unter über oder wer sie dürfen hat"
+    " haben bis zum zur vom an am ab nach vor kein auch wenn jeder jede",
+    "fr": "le les des et est une dans pour du que sont au avec sur ne ou il elle peut"
+    " aux pas par cette ce qui à été ont chaque sauf sans",
+    "es": "el los las es en que una con para se su puede debe dura del al por y sin más cada"
+    " como son está",
+    "it": "il di è che una della sono gli dei nel si alla dura impiega del delle con per non ogni"
+    " dopo al ha dal le",
+    "pt": "os é em que uma não com um dos na são ao pode custa da do das nos nas pelo pela foi por"
+    " sem cada",
 }
 _MARKS = {name: frozenset(words.split()) for name, words in _TELLING.items()}
 _ELSEWHERE = frozenset[str]().union(*_MARKS.values())
-_ENGLISH_MARKS = frozenset("the and is of to in with for was are that by at from or it be".split())
+_ENGLISH_MARKS = frozenset(
+    "the and is of to in with for was are that by at from or it be an has have not no this as on"
+    " which its will can may you must".split()
+)
 _FIRST = re.compile(r"[^\W\d_]+")
 _ARABIC_LETTER = re.compile("[\u0620-\u064a]")
 _HINDI_LETTER = re.compile("[\u0904-\u0939]")

@@ -7,7 +7,11 @@ finance and support, with the forms that they take; pairs of which both may hold
 
 from __future__ import annotations
 
-__all__ = ["opposite"]
+from functools import lru_cache
+
+from faithguard.verifiers.rules._reading import key_of
+
+__all__ = ["affirmative", "opposed", "opposite"]
 
 # each line: forms of one word | forms of its opposite
 _PAIRS = """
@@ -15,7 +19,37 @@ _PAIRS = """
      grow grows grew grown growing climbs climbed | lower lowers lowered lowering decrease decreases
      decreased decreasing fall falls fell fallen falling drop drops dropped dropping
      decline declines declined shrank shrink shrinks reduce reduces reduced reducing
-    accelerate accelerates accelerated speeds speed | slow slows slowed delay delays delayed
+    accelerate accelerates accelerated accelerating speeds speed quicken quickens quickened
+     | slow slows slowed slowing delay delays delayed ease eases eased easing
+    lengthen lengthens lengthened prolong prolongs prolonged | shorten shortens shortened
+    tighten tightens tightened | loosen loosens loosened relax relaxes relaxed ease eases eased
+    win wins won | lose loses lost
+    keep keeps kept retain retains retained | discard discards discarded abandon abandoned
+    hire hires hired employ employs employed | dismiss dismisses dismissed fire fired sack sacked
+    join joins joined | leave leaves left
+    connect connects connected | disconnect disconnects disconnected
+    back backs backed support supports supported welcome welcomes welcomed
+     | reject rejects rejected oppose opposes opposed
+    free gratis complimentary | chargeable charged
+    like | unlike
+    refundable | non-refundable
+    recommended advisable | discouraged inadvisable
+    obtain obtains obtained | waive waives waived
+    advance advances advanced | retreat retreats retreated
+    heat heats heated warm warms warmed | cool cools cooled chill chills chilled
+    fill fills filled | empties emptied drain drains drained
+    absorb absorbs absorbed | emit emits emitted release releases released
+    overestimate overestimates overestimated | underestimate underestimates underestimated
+    optimistic | pessimistic
+    hard difficult | easy simple
+    shallow | deep
+    rural | urban
+    domestic | foreign international
+    horizontal | vertical
+    voluntary voluntarily | compulsory forced
+    complete full | partial incomplete
+    domestic | abroad
+    before | after
     open opens opened | close closes closed shut shuts
     allow allows allowed permit permits permitted | forbid forbids forbidden prohibit prohibits
      prohibited ban bans banned disallow disallowed
@@ -170,6 +204,40 @@ def _table() -> dict[str, frozenset[str]]:
 
 
 _OPPOSITES = _table()
+
+
+@lru_cache(maxsize=1)
+def _by_key() -> dict[str, frozenset[str]]:
+    table: dict[str, set[str]] = {}
+    for word, others in _OPPOSITES.items():
+        if key := key_of(word):
+            table.setdefault(key, set()).update(filter(None, map(key_of, others)))
+    return {key: frozenset(others - {key}) for key, others in table.items()}
+
+
+def opposed(one: str, other: str) -> bool:
+    """Whether two keys stand for words that say the opposite of each other."""
+    return other in _by_key().get(one, ())
+
+
+_ADJECTIVES = ("ed", "able", "ible", "ful", "al", "ent", "ant", "ate", "ect", "ive", "ure", "ite",
+               "ous", "ic", "ing", "ary", "ful", "ripe", "safe", "clear", "likely", "lawful",
+               "fit", "fair", "true", "sure", "wise", "certain", "usual", "equal", "well", "aware",
+               "able", "healthy", "happy", "tidy", "lucky", "common", "known", "born", "seen",
+               "paid", "sold", "written", "proven", "worn", "broken", "spoken", "even", "just",
+               "kind", "real", "like", "open")  # fmt: skip
+_SHORTEST = 4
+
+
+def affirmative(word: str) -> str | None:
+    """Return a word without the syllable that denies it: "unfiltered", "non-members"."""
+    if word.startswith(("non-", "non")) and len(word) > len("non") + _SHORTEST:
+        return word.removeprefix("non").removeprefix("-")
+    for syllable in ("un", "in", "im", "ir", "il"):
+        rest = word.removeprefix(syllable)
+        if rest != word and len(rest) >= _SHORTEST and rest.endswith(_ADJECTIVES):
+            return rest
+    return None
 
 
 def opposite(word: str) -> frozenset[str]:

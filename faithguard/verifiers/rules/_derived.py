@@ -1,46 +1,96 @@
 """Values that an answer may work out from what the context says.
 
-In: a value that stands nowhere, and the values of the passage. Out: whether it is a sum, a
-difference, a share or a length of time between two of them.
+In: a value that stands nowhere, and the values of the sentences about the same things. Out:
+whether it is a sum, a difference, a product, a share, a length of time between two of them, or a
+date or time that one of them leads to. What chance alone often yields (a share of any two counts)
+is told apart from what it seldom does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import date
+from datetime import date, timedelta
 from fractions import Fraction
 from itertools import combinations, pairwise
 
 from faithguard.verifiers._values import Value
+from faithguard.verifiers._values._value import Reading
 
-__all__ = ["derivable"]
+__all__ = ["derivable", "proportionate"]
 
-_MOST = 40
+_MOST = 48
 """Values of a passage that are tried against each other."""
 _DAY = Fraction(86_400)
+_MINUTES = 1440
 _NEARLY_A_MONTH = 26
 _FIRST_YEAR, _LAST_YEAR = 1000, 3000
+_MANY = 20
+_LARGE = 100
+"""A count from which a chance hit is rare."""
+
+Lines = Sequence[Sequence[Value]]
 
 
-def derivable(value: Value, lines: Sequence[Sequence[Value]]) -> bool:
+def derivable(value: Value, lines: Lines, *, compared: bool) -> bool:
     """Say whether a value follows from two values.
 
     Args:
         value: What the answer states.
         lines: The values of the sentences that speak of the same things, line by line.
+        compared: Whether the answer says by how much two things differ: "12 more than".
     """
-    if value.family != "number":
-        return False
     known = [one for line in lines for one in line][:_MOST]
+    if value.family == "date":
+        return any(_is_date(value, day) for day in _dates(known)) or _within_dates(value, lines)
+    if value.family == "clock":
+        return any(minute in value.readings for minute in _times_of_day(known))
+    if value.family == "days":
+        return any(days in value.readings for days in _weekdays(known))
     if value.unit in ("second", "month"):
-        return any(_reached(value, unit, amount) for unit, amount in _between(known))
+        if any(_equal(value, amount) for line in lines for amount in _elided(value.unit, line)):
+            return True
+        return any(_reached(value, unit, amount) for unit, amount in _lengths(known))
     if not value.unit or value.unit in ("person", "times"):
-        return any(_equal(value, amount) for line in lines for amount in _counts(list(line)))
+        near = (amount for line in lines for amount in _counts(list(line), compared=compared))
+        return any(_equal(value, amount) for amount in near) or _large(value, known)
     if any(_equal(value, amount) for amount in _priced(value.unit, known)):
+        return True
+    if any(_equal(value, amount) for line in lines for amount in _elided(value.unit, line)):
         return True
     unit = "%" if value.unit == "percentage point" else value.unit
     alike = [one for one in known if one.unit == unit]
     return any(_equal(value, amount) for amount in _sums(alike))
+
+
+def proportionate(value: Value, lines: Lines) -> bool:
+    """Say whether a share, or a number of times, is what two amounts make of each other.
+
+    Args:
+        value: What the answer states.
+        lines: The values of the sentences that speak of the same things, line by line.
+    """
+    if value.family != "number" or value.unit not in ("", "%", "times"):
+        return False
+    known = [one for line in lines for one in line if one.family == "number"][:_MOST]
+    wanted = [r / 100 if value.unit == "%" else r for r in _numbers(value)]
+    loose = Fraction(1, 20) if value.approximate or value.unit != "%" else Fraction(1, 50)
+    return any(
+        abs(share - ratio) <= loose * share
+        for ratio in _ratios(known)
+        for share in wanted
+        if share and (share < 1 or value.unit or value.scale == 1)
+    )
+
+
+def _ratios(known: Sequence[Value]) -> Iterator[Fraction]:
+    for one, two in combinations(known, 2):
+        if one.unit != two.unit and not (one.counts or two.counts):
+            continue
+        for a in _numbers(one):
+            for b in _numbers(two):
+                if a > 0 and b > 0:
+                    yield from (a / b, b / a)
+                    yield from (abs(a - b) / a, abs(a - b) / b)
 
 
 def _sums(values: Sequence[Value]) -> Iterator[Fraction]:
@@ -48,65 +98,138 @@ def _sums(values: Sequence[Value]) -> Iterator[Fraction]:
         for x, y in ((x, y) for x in _numbers(a) for y in _numbers(b)):
             yield x + y
             yield abs(x - y)
+    for one in values:
+        if one.unit == "%":
+            yield from (100 - x for x in _numbers(one))
 
 
 def _priced(unit: str, known: Sequence[Value]) -> Iterator[Fraction]:
-    """Yield half of an amount, and what a percentage makes of it."""
+    """Yield what a count or a share makes of an amount: "3 months at 20 euros each"."""
     shares = {r / 100 for one in known if one.unit == "%" for r in _numbers(one)}
     shares |= {r for one in known for r in _numbers(one) if not one.unit and 0 < r < 1}
+    counts = {
+        r
+        for one in known
+        for r in (one.bare if one.family == "number" else ())
+        if one.unit != unit and isinstance(r, Fraction) and 1 < r < _FIRST_YEAR
+    }
     for amount in (r for one in known if one.unit == unit for r in _numbers(one)):
-        yield amount / 2
         for share in shares:
             yield from (amount * share, amount * (1 - share), amount * (1 + share))
+        yield amount / 2
+        for count in counts:
+            yield from (amount * count, amount / count)
 
 
-def _counts(values: list[Value]) -> Iterator[Fraction]:
-    """Yield the sums of two or three counts in one sentence that stand beside each other."""
+def _elided(unit: str, line: Sequence[Value]) -> Iterator[Fraction]:
+    """Yield numbers without a unit in the unit of another: "one takes 48 minutes, the other 80"."""
+    factors = {
+        max(_numbers(one)) / bare
+        for one in line
+        if one.unit == unit
+        for bare in one.bare
+        if isinstance(bare, Fraction) and bare
+    }
+    for one in line:
+        if one.family == "number" and not one.unit:
+            yield from (number * factor for number in _numbers(one) for factor in factors)
+
+
+def _counts(values: list[Value], *, compared: bool) -> Iterator[Fraction]:
+    """Yield what the counts of one sentence make: sums, differences, products, shares."""
+    plain = [one for one in values if one.family == "number" and not _is_year(one)]
     for first in range(len(values)):
-        for size in (2, 3):
+        for size in (2, 3, 4):
             run = values[first : first + size]
-            close = all(b.start - a.end < 24 for a, b in pairwise(run))
+            close = all(b.start - a.end < 40 for a, b in pairwise(run))
             if len(run) == size and close and all(not v.unit and v.counts for v in run):
                 yield sum((next(_numbers(v)) for v in run), Fraction(0))
-    for one, two in combinations(values, 2):
-        if "times" in (one.unit, two.unit):  # two capsules three times a day
-            yield from (x * y for x in _numbers(one) for y in _numbers(two))
-    for share, whole in ((a, b) for a in values for b in values if a is not b):
+    counted = [one for one in plain if one.unit in ("", "person", "times")]
+    for one, two in combinations(counted, 2):
+        for x, y in ((x, y) for x in _numbers(one) for y in _numbers(two)):
+            yield x * y
+            if x + y >= _MANY:
+                yield x + y
+            if compared and min(x, y) > 1:
+                yield abs(x - y)
+    for share, whole in ((a, b) for a in plain for b in plain if a is not b):
         for part in _numbers(share):
             if 0 < part < 1 or share.unit == "%":
                 for number in _numbers(whole):
                     yield number * part / (100 if share.unit == "%" else 1)
 
 
-def _between(values: Sequence[Value]) -> Iterator[tuple[str, Fraction]]:
-    """Yield the lengths of time between two dates, years or times of the day."""
+def _large(value: Value, known: Sequence[Value]) -> bool:
+    """Whether a large count is the sum or difference of two in different sentences."""
+    if min(_numbers(value), default=Fraction(0)) < _LARGE:
+        return False
+    counts = [o for o in known if o.family == "number" and o.unit in ("", "person")]
+    counts = [o for o in counts if not _is_year(o)]
+    shares = [r for o in known for r in _numbers(o) if not o.unit and 0 < r < 1]
+    amounts = [r for o in known if o.family == "number" for r in o.bare if isinstance(r, Fraction)]
+    if any(_equal(value, share * amount) for share in shares for amount in amounts):
+        return True
+    return any(_equal(value, amount) for amount in _sums(counts) if amount >= _LARGE)
+
+
+def _is_year(value: Value) -> bool:
+    return value.text.isdigit() and len(value.text) == 4 and "1000" <= value.text < "2200"
+
+
+# -- time -------------------------------------------------------------------------------------
+
+
+def _lengths(values: Sequence[Value]) -> Iterator[tuple[str, Fraction]]:
+    """Yield lengths of time: between two dates, years or times of the day, and their sums."""
     for a, b in combinations(values, 2):
         for x in a.readings:
             for y in b.readings:
-                if isinstance(x, tuple) and isinstance(y, tuple):
-                    yield from _apart(x, y)
-                elif isinstance(x, tuple) and isinstance(y, Fraction) and not b.unit:
-                    if x[2] and 1 <= y <= 31:  # "from 5 March to the 20th"
-                        yield "second", abs(x[2] - y) * _DAY
-                elif isinstance(x, int) and isinstance(y, int):
-                    yield "second", Fraction(60 * abs(x - y))
-                elif isinstance(x, Fraction) and isinstance(y, Fraction) and a.family == b.family:
-                    if (
-                        not a.unit
-                        and not b.unit
-                        and min(x, y) >= _FIRST_YEAR
-                        and max(x, y) < _LAST_YEAR
-                    ):
-                        yield "month", 12 * abs(x - y)
-                    elif a.unit == b.unit and a.unit in ("second", "month"):
-                        yield a.unit, x + y
-                        yield a.unit, abs(x - y)
+                yield from _between(a, x, b, y)
+    for one in values:
+        for days in one.readings:
+            if isinstance(days, frozenset):  # daily but on Mondays: six days a week
+                yield from (("second", n * _DAY) for n in (len(days), 7 - len(days)))
+
+
+def _between(a: Value, x: Reading, b: Value, y: Reading) -> Iterator[tuple[str, Fraction]]:
+    """Yield the lengths of time that lie between two readings of values."""
+    if isinstance(x, tuple) and isinstance(y, tuple):
+        yield from _apart(x, y)
+    elif isinstance(x, tuple) and isinstance(y, Fraction) and not b.unit:
+        if x[2] and 1 <= y <= 31:  # "from 5 March to the 20th"
+            yield "second", abs(x[2] - y) * _DAY
+        if x[0] and y.denominator == 1 and _FIRST_YEAR <= y < _LAST_YEAR:
+            yield "month", 12 * abs(x[0] - y)
+    elif isinstance(x, int) and isinstance(y, int):
+        yield from (("second", Fraction(60 * (z % _MINUTES))) for z in (x - y, y - x))
+    elif isinstance(x, Fraction) and isinstance(y, Fraction):
+        yield from _summed(a, x, b, y)
+
+
+def _summed(a: Value, x: Fraction, b: Value, y: Fraction) -> Iterator[tuple[str, Fraction]]:
+    if not a.unit and not b.unit:
+        if min(x, y) >= _FIRST_YEAR and max(x, y) < _LAST_YEAR:
+            yield "month", 12 * abs(x - y)
+        elif a.ranged and b.ranged:  # from 9 to 17
+            yield "second", 3600 * abs(x - y)
+    elif a.unit == b.unit and a.unit in ("second", "month"):
+        yield a.unit, x + y
+        yield a.unit, abs(x - y)
+    for one, length, times in ((a, x, y), (b, y, x)):
+        other = b if one is a else a
+        if one.unit in ("second", "month") and not other.unit and 1 < times < _LARGE:
+            yield one.unit, length * times
+            yield one.unit, length / times
 
 
 def _apart(a: tuple[int, int, int], b: tuple[int, int, int]) -> Iterator[tuple[str, Fraction]]:
+    if not a[1] or not b[1]:
+        return
     year = a[0] or b[0] or 2001
     months = 12 * ((b[0] or year) - (a[0] or year)) + b[1] - a[1]
     yield "month", Fraction(abs(months))
+    if abs(months) > 12:  # full years
+        yield "month", Fraction(abs(months) // 12 * 12)
     if a[2] and b[2] and abs(b[2] - a[2]) > 1:
         yield "month", Fraction(abs(months) - 1 if months else 0)
     if a[2] and b[2] and abs(b[2] - a[2]) >= _NEARLY_A_MONTH:  # 1 March to 31 May
@@ -119,13 +242,109 @@ def _apart(a: tuple[int, int, int], b: tuple[int, int, int]) -> Iterator[tuple[s
         yield "second", counted * _DAY
 
 
+def _dates(known: Sequence[Value]) -> Iterator[date]:
+    """Yield the dates to which a length of time leads from another date."""
+    lengths = [one for one in known if one.unit in ("second", "month", "business day")]
+    for start in _full(known):
+        for one in lengths:
+            for amount in _numbers(one):
+                yield from _moved(start, one.unit, amount)
+
+
+def _moved(start: date, unit: str, amount: Fraction) -> Iterator[date]:
+    for sign in (1, -1):
+        try:
+            if unit == "month" and amount.denominator == 1:
+                months = start.year * 12 + start.month - 1 + sign * int(amount)
+                end = date(months // 12, months % 12 + 1, start.day)
+            elif unit == "second" and (amount / _DAY).denominator == 1:
+                end = start + timedelta(days=sign * int(amount / _DAY))
+            else:
+                continue
+        except (ValueError, OverflowError):
+            continue
+        yield from (end, end - timedelta(days=1))  # the last day of a period
+
+
+def _full(known: Sequence[Value]) -> Iterator[date]:
+    """Yield the dates whose day is known, in the year that is named beside them."""
+    named = sorted({r[0] for one in known for r in one.readings if isinstance(r, tuple) and r[0]})
+    for one in known:
+        for reading in one.readings:
+            if isinstance(reading, tuple) and reading[1] and reading[2]:
+                for year in [reading[0]] if reading[0] else named[:2] or [2001]:
+                    try:
+                        yield date(year, reading[1], reading[2])
+                    except ValueError:
+                        continue
+
+
+def _is_date(value: Value, day: date) -> bool:
+    return any(
+        isinstance(r, tuple)
+        and r[2] in (0, day.day)
+        and r[1] in (0, day.month)
+        and r[0] in (0, day.year)
+        for r in value.readings
+    )
+
+
+def _within_dates(value: Value, lines: Lines) -> bool:
+    """Whether a day lies between two that one sentence names: its period."""
+    own = list(_full([value]))
+    for line in lines:
+        days = list(_full(line))
+        if own and len(days) == 2 and len([v for v in line if v.family == "date"]) == 2:
+            low, high = sorted(days)
+            if any(low < day.replace(year=low.year) < high for day in own if day.day < 29):
+                return True
+    return False
+
+
+def _times_of_day(known: Sequence[Value]) -> Iterator[int]:
+    """Yield the times to which a length of time leads from another time."""
+    lengths = [r for one in known if one.unit == "second" for r in _numbers(one) if r < _DAY]
+    for one in known:
+        for start in one.readings if one.family == "clock" else ():
+            for amount in lengths:
+                if isinstance(start, int) and (amount / 60).denominator == 1:
+                    yield from ((start + sign * int(amount / 60)) % _MINUTES for sign in (1, -1))
+
+
+def _weekdays(known: Sequence[Value]) -> Iterator[frozenset[int]]:
+    """Yield the days of the week of dates, and those that are left when some are taken away."""
+    for day in _full(known):
+        yield from (frozenset({(day.weekday() + n) % 7}) for n in (0, 1, -1))
+    for one in known:
+        for days in one.readings:
+            if isinstance(days, frozenset):
+                yield frozenset(range(7)) - days
+
+
+# -- comparing --------------------------------------------------------------------------------
+
+
 def _reached(value: Value, unit: str, amount: Fraction) -> bool:
-    return value.unit == unit and _equal(value, amount)
+    if value.unit == unit:
+        return _equal(value, amount)
+    if unit == "month":  # weeks and days of months
+        return value.approximate and _equal(value, amount * 30 * _DAY)
+    return any(
+        28 * _DAY * months <= amount <= 31 * _DAY * months for months in _numbers(value) if months
+    )
 
 
 def _equal(value: Value, amount: Fraction) -> bool:
-    near = Fraction(1, 20) if value.approximate else Fraction(0)
-    return any(abs(number - amount) <= amount * near for number in _numbers(value) if number)
+    near = Fraction(1, 20) if value.approximate or value.step else Fraction(0)
+    near = max(near, _rounded(value))
+    return any(abs(number - amount) <= abs(amount) * near for number in _numbers(value) if number)
+
+
+def _rounded(value: Value) -> Fraction:
+    """Return how far a number with decimals, or a share in words, may lie off."""
+    if any(character.isdigit() for character in value.text):
+        return Fraction(1, 100) if value.text.count(".") + value.text.count(",") else Fraction(0)
+    return Fraction(1, 20) if any(0 < n < 1 for n in _numbers(value)) else Fraction(0)
 
 
 def _numbers(value: Value) -> Iterator[Fraction]:

@@ -2,7 +2,8 @@
 
 In: a sentence. Out: phone numbers, addresses, links, versions, codes, names of files and
 variables. They are compared exactly after what is safe for their kind: the spaces of a phone
-number or an IBAN, the case of a host, the scheme of a link, the "v" of a version.
+number or an IBAN, the code of a country, the case of a host, the scheme of a link, the "v" of a
+version, the hyphens of a code.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 __all__ = ["Identifier", "find_identifiers"]
 
@@ -33,7 +36,10 @@ class Identifier:
         """Letters and digits as classes: what can stand in one place have like shapes."""
         if self.kind != "code":
             return self.kind
-        return re.sub(r"\d+", "9", re.sub(r"[a-z]{2,}", "aa", re.sub(r"[a-z]", "a", self.plain)))
+        letters = len(self.plain) - len(self.plain.lstrip(_LETTERS))
+        return "a" * min(letters, 3) + re.sub(
+            r"\d+", "9", re.sub(r"[a-z]+", "a", self.plain[letters:])
+        )
 
 
 # Each kind with what a text must hold, which is cheap to look for, and its pattern; the first that
@@ -42,22 +48,23 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str], re.Pattern[str]], ...] = (
     (
         "mail",
         re.compile("@"),
-        re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,6}"),
+        re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,6}", re.A),
     ),
     (
         "link",
         re.compile(r"/|w\.|W\."),
         re.compile(
-            r"(?<![\w@./-])(?:https?://[^\s<>()\"'`,;]{3,300}"
+            r"(?<![\w@./-])(?:[a-z][a-z0-9]{1,9}://[^\s<>()\"'`,;]{3,300}"
+            r"|10\.\d{4,9}/[^\s<>()\"'`,;]{2,100}"
             r"|(?:[a-z0-9-]{1,63}\.){1,6}[a-z]{2,12}/[^\s<>()\"'`,;]{1,300}"
             r"|www\.[^\s<>()\"'`,;]{3,300})",
-            re.I,
+            re.I | re.A,
         ),
     ),
     (
         "iban",
         re.compile(r"[A-Z]{2}\d\d"),
-        re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b"),
+        re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b", re.A),
     ),
     (
         "file",
@@ -74,27 +81,31 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str], re.Pattern[str]], ...] = (
     (
         "phone",
         re.compile(r"\+\d"),
-        re.compile(r"(?<![\w+])\+\d(?:[ ()/-]{0,2}\d){6,16}(?!\w)"),
+        re.compile(r"(?<![\w+])\+\d(?:[ ()/-]{0,2}\d){6,16}(?!\w)", re.A),
     ),
     (
         "phone",
         re.compile(r"\d\)?[ /-]\d\d"),
-        re.compile(r"(?<![\w+.,/-])(?:\(0\d{1,4}\)|0\d{1,4})(?:[ /-]\d{2,8}){1,5}(?![\w.,-]\d)"),
+        re.compile(
+            r"(?<![\w+.,/-])(?:\(0\d{1,4}\)|0\d{1,4})(?:[ /-]\d{2,8}){1,5}(?![\w.,-]\d)", re.A
+        ),
     ),
     (
         "phone",
         re.compile(r"\d-\d{3}-"),
-        re.compile(r"(?<![\w+.,-])(?:\d-)?\d{3}-\d{3}-\d{4}(?![\w-])"),
+        re.compile(r"(?<![\w+.,-])(?:\d-)?\d{3}-\d{3}-\d{4}(?![\w-])", re.A),
     ),
     (
         "version",
         re.compile(r"\d\.\d{1,5}\.\d"),
-        re.compile(r"(?<![\w.,])v?\d{1,5}(?:\.\d{1,5}){2,4}(?:[-+][\w.]{1,32})?(?!\w)", re.I),
+        re.compile(
+            r"(?<![\w.,])v?\d{1,5}(?:\.\d{1,5}){2,4}(?:[-+][\w.]{1,32})?(?!\w)", re.I | re.A
+        ),
     ),
     (
         "version",
         re.compile(r"[vV]\d"),
-        re.compile(r"(?<![\w.,])v\d{1,5}(?:\.\d{1,5}){0,4}(?!\w)", re.I),
+        re.compile(r"(?<![\w.,])v\d{1,5}(?:\.\d{1,5}){0,4}(?!\w)", re.I | re.A),
     ),
     (
         "section",
@@ -117,17 +128,27 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str], re.Pattern[str]], ...] = (
     (
         "code",
         re.compile(r"[A-Z0-9]-[A-Z0-9]"),
-        re.compile(r"\b(?:[A-Z]{1,6}|\d{2,6})(?:-[A-Z0-9]{1,8}){1,5}\b(?!-)"),
+        re.compile(
+            r"\b(?:(?=\d{0,8}[A-Z])[A-Z0-9]{1,8}|\d{2,6})(?:-[A-Z0-9]{1,8}){1,5}\b(?!-)", re.A
+        ),
+    ),
+    (
+        "code",
+        re.compile(r"-\w{1,40}-"),
+        re.compile(
+            r"(?<![\w./-])(?=[a-z-]{0,60}\d)[a-z][a-z0-9]{0,20}(?:-[a-z0-9]{1,20}){2,8}(?![\w-])",
+            re.A,
+        ),
     ),
     (
         "code",
         re.compile(r"[A-Z]{2} \d\d"),
-        re.compile(r"\b(?!(?:[A-Z]{2,3}) (?:1\d{3}|20\d\d)\b)[A-Z]{2} \d{2,4}\b"),
+        re.compile(r"\b(?!(?:[A-Z]{2,3}) (?:1\d{3}|20\d\d)\b)[A-Z]{2} \d{2,4}\b", re.A),
     ),
     (
         "code",
         re.compile(r"[A-Z]\d|\d[A-Z]"),
-        re.compile(r"\b(?=\w{0,11}\d)(?=\w{0,11}[A-Z])[A-Z0-9]{2,12}(?:\.\d{1,2})?\b"),
+        re.compile(r"\b(?=\w{0,11}\d)(?=\w{0,11}[A-Z])[A-Z0-9]{2,12}(?:\.\d{1,2})?\b", re.A),
     ),
 )
 _YEARS = re.compile(
@@ -183,19 +204,27 @@ _ENDINGS = frozenset(
 )
 
 
+_OWN_DIGITS = 9
+"""Digits of a phone number that are its own, wherever one calls from."""
+
+
 def _plain(kind: Kind, written: str) -> str:
     """Return the form in which two writings of one identifier are equal."""
     if kind == "mail":
         user, _, host = written.partition("@")
         return f"{user.lower()}@{host.lower()}"
     if kind == "link":
-        bare = re.sub(r"^https?://", "", written, flags=re.I).removeprefix("www.").rstrip("/")
+        bare = re.sub(r"^\w+://", "", written, flags=re.I).removeprefix("www.").rstrip("/")
         host, slash, path = bare.partition("/")
         return host.lower() + slash + path
-    if kind in ("phone", "iban"):
-        return re.sub(r"[ ()/-]", "", written).upper()
+    if kind == "iban":
+        return written.replace(" ", "")
+    if kind == "phone":  # the code of the country, or the zero in its place, may be left out
+        return re.sub(r"\D", "", written)[-_OWN_DIGITS:]
     if kind == "version":
         return written.lower().removeprefix("v")
-    if kind in ("code", "section"):
-        return re.sub(r"[ ]", "", written).lower()
+    if kind == "code":
+        return re.sub(r"[^a-z0-9]", "", written.lower())
+    if kind == "section":
+        return written.lower()
     return written

@@ -21,7 +21,16 @@ from faithguard.verifiers._values import Value, find_values
 from faithguard.verifiers.rules._identifiers_in import Identifier, find_identifiers
 from faithguard.verifiers.rules._synonyms import SYNONYMS
 
-__all__ = ["Clause", "Reading", "Token", "identifiers_of", "keys_of", "read", "read_sentence"]
+__all__ = [
+    "Clause",
+    "Reading",
+    "Token",
+    "identifiers_of",
+    "key_of",
+    "keys_of",
+    "read",
+    "read_sentence",
+]
 
 _WORD = re.compile(r"[^\W_]+(?:['’\-_.&+/@](?=[^\W_])[^\W_]+)*|n['’]t\b|[^\w\s]", re.UNICODE)
 _FIELD = re.compile(r"[\s*•-]{0,6}[^\W\d][^:.!?]{0,60}:(?!\d)\s?\S.{0,200}$")
@@ -131,8 +140,11 @@ def _keys_in(text: str) -> set[str]:
     for word in _WORD.findall(text):
         if not word.isascii() and _UNSPACED.search(word):
             keys.update(key for key, _ in unspaced_keys(_DENIALS.sub("的", word)))
-        elif word[0].isalnum() and (key := _key(word)):
-            keys.add(key)
+        elif word[0].isalnum():
+            if key := key_of(word):
+                keys.add(key)
+            if len(word) == 1 and word.isupper():
+                keys.add(word)
     return keys
 
 
@@ -218,31 +230,40 @@ def _tokens(
     text: str, values: tuple[Value, ...], identifiers: tuple[Identifier, ...]
 ) -> Iterator[Token]:
     """Yield words and marks; an identifier is one word."""
-    at = behind = 0
-    pending = list(identifiers)[::-1]
-    for match in _WORD.finditer(text):
-        if match.start() < behind:
-            continue
-        if pending and pending[-1].start < match.end():
-            one = pending.pop()
-            behind = one.end
-            yield Token(one.text.lower(), f"#{one.plain}", one.start, one.end, capital=False)
-            continue
-        while at < len(values) and values[at].end <= match.start():
+    at = 0
+    number = place = 0
+    while match := _WORD.search(text, place):
+        start, place = match.span()
+        while number < len(identifiers) and identifiers[number].end <= start:
+            number += 1
+        if number < len(identifiers) and identifiers[number].start < place:
+            one = identifiers[number]
+            if one.start <= start:
+                place = one.end
+                yield Token(one.text.lower(), f"#{one.plain}", one.start, one.end, capital=False)
+                continue
+            place = one.start  # 编号DT-3047
+        while at < len(values) and values[at].end <= start:
             at += 1
-        inside = at < len(values) and values[at].start <= match.start()
-        word = match[0]
+        inside = at < len(values) and values[at].start <= start
+        word = text[start:place]
         if not word.isascii() and _UNSPACED.search(word):
-            yield from _unspaced(word, match.start(), values)
+            yield from _unspaced(word, start, values)
             continue
+        letter = len(word) == 1 and word.isupper() and _names_one(text, start)
         yield Token(
             lower=word.lower().replace("’", "'"),
-            key=None if inside or not word[0].isalnum() else _key(word),
-            start=match.start(),
-            end=match.end(),
+            key=None if inside or not word[0].isalnum() else word if letter else key_of(word),
+            start=start,
+            end=place,
             capital=word[0].isupper(),
             value=at if inside else -1,
         )
+
+
+def _names_one(text: str, start: int) -> bool:
+    """Whether a letter tells one of a kind from the others: "list A", "vitamin C"."""
+    return start > 1 and text[start - 1] in " -" and text[start - 2].isalpha()
 
 
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
@@ -274,7 +295,7 @@ def _pairs(piece: str, at: int) -> Iterator[Token]:
 
 
 @lru_cache(maxsize=65_536)
-def _key(word: str) -> str | None:
+def key_of(word: str) -> str | None:
     """Return what a word shares with its other forms and its synonyms."""
     plain = word.lower().replace("’", "'")
     plain = re.sub(r"'(?:s|re|ve|ll|d|m)$|^[ldjmnstc]'(?=\w{2})", "", plain)

@@ -26,6 +26,7 @@ from faithguard.verifiers.rules._reading import (
     read,
     read_sentence,
 )
+from faithguard.verifiers.rules._tables import Group, Table, groups_of, tables_of
 
 __all__ = ["Near", "Scene", "contradiction", "scene_of", "squeezed", "unmentioned"]
 
@@ -83,7 +84,10 @@ class _Pages:
         for number, sentence in enumerate(context.sentences):
             for key in keys_of(sentence, context.values[number]):
                 self._index[key].append(number)
+        self._texts = tuple(passage.text for passage in context.passages)
         self.squeezed = tuple(squeezed(passage.text) for passage in context.passages)
+        self.figures = tuple(_figures(passage.text) for passage in context.passages)
+        """The digits of each passage, without what is written between two of them."""
         self.scenes: dict[str, Scene] = {}
         self.notes: dict[tuple[str, int], Any] = {}
         """What a family has found out about a sentence, by its own name and the number."""
@@ -94,6 +98,16 @@ class _Pages:
     def holders(self, key: str) -> Sequence[int]:
         """Return the numbers of the sentences that hold a word or, after a "#", an identifier."""
         return (self._codes if key.startswith("#") else self._index).get(key, ())
+
+    @lazy
+    def tables(self) -> list[Table]:
+        """The tables of the context."""
+        return tables_of(self.sentences)
+
+    @lazy
+    def groups(self) -> list[Group]:
+        """The lists of the context."""
+        return groups_of(self._texts)
 
     @lazy
     def identified(self) -> tuple[tuple[int, Identifier], ...]:
@@ -221,6 +235,13 @@ def squeezed(text: str) -> str:
 
 
 _SPACES = str.maketrans("", "", " \u00a0`'\"")
+
+
+def _figures(text: str) -> str:
+    return _BETWEEN_DIGITS.sub("", text)
+
+
+_BETWEEN_DIGITS = re.compile(r"(?<=\d)[ ()/.-]{1,2}(?=\d)")
 
 
 def scene_of(claim: Claim, context: Context) -> Scene:

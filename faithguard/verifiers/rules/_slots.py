@@ -9,13 +9,14 @@ words that the claim does not use of it, and the other beside those that it does
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from faithguard.verifiers.rules._reading import Clause, Reading
+from faithguard.verifiers._values._words import language
+from faithguard.verifiers.rules._reading import Clause, Reading, Token
 from faithguard.verifiers.rules._scene import Near, Scene
 
-__all__ = ["Slot", "anchors", "counted", "displaced"]
+__all__ = ["Slot", "anchors", "counted", "displaced", "is_listed", "misbound", "shared"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,11 @@ def displaced(
     return best
 
 
+def is_listed(reading: Reading) -> bool:
+    """Whether a claim is a row of a table, told cell by cell: "Plan: Basic; Price: 9"."""
+    return reading.text.count(": ") > 1 and "; " in reading.text
+
+
 def _denied(slot: Slot) -> bool:
     """Whether a thing stands right after a negation: "trade without dividend from 16 May"."""
     words = [token for token in slot.near.reading.words(slot.clause) if token.end <= slot.at]
@@ -90,7 +96,7 @@ def anchors(
         n for n in clause.values if not reading.values[n].start <= start < reading.values[n].end
     )
     wide = near | {key for key in subject.keys if key not in ignored}
-    if reading.text.count(": ") > 1 and "; " in reading.text:  # "Plan: Basic; Price: 9"
+    if is_listed(reading):
         wide |= reading.clauses[1].keys - set(ignored)
     # "Under section 3, traders must ...": what is said of it comes after
     opens = reading.tokens[clause.first].lower in _OPENING
@@ -219,7 +225,7 @@ def _held(
     scene: Scene, wanted: frozenset[Anchor], reading: Reading, clause: Clause | None
 ) -> frozenset[Anchor]:
     """Return which anchors a sentence, or one clause of it, holds."""
-    keys = clause.keys if clause else reading.keys
+    keys = clause.keys | _label_of(reading, clause) if clause else reading.keys
     numbers = clause.values if clause else range(len(reading.values))
     if reading.row and clause:  # the values of the first cell name the row
         numbers = (*reading.clauses[0].values, *numbers)
@@ -233,6 +239,134 @@ def _held(
             else any(scene.reading.values[anchor].agrees(value) for value in values)
         )
     )
+
+
+# -- what stands around a thing ----------------------------------------------------------------
+
+
+def misbound(
+    scene: Scene,
+    start: int,
+    like: Sequence[int],
+    own: Sequence[Slot],
+    rivals: Sequence[Slot],
+    *,
+    ignored: Collection[str],
+    kin: Callable[[Near], Sequence[int]],
+    enough: float = 0.0,
+) -> Slot | None:
+    """Return the rival around which the words stand that the claim has around a thing.
+
+    Args:
+        scene: The claim and its context.
+        start: Where the thing stands in the claim.
+        like: Where others of its kind stand in the claim.
+        own: Where the context holds it.
+        rivals: Where the context holds others of its kind.
+        ignored: Words that tell nothing here.
+        kin: Returns where a sentence holds things of the kind.
+        enough: Share of what the claim has around it that must speak for the rival.
+    """
+    if not own or not rivals or is_listed(scene.reading):
+        return None
+    wanted = _around(scene.reading, start, like) - frozenset(ignored)
+    places = {slot.near.number: kin(slot.near) for slot in (*own, *rivals)}
+
+    def cell(slot: Slot) -> frozenset[str]:
+        found = _around(slot.near.reading, slot.at, places[slot.near.number])
+        return shared(wanted, found | scene.pages.inherited(slot.near.number), scene.reading.text)
+
+    def first_of(slot: Slot) -> int:
+        return min(places[slot.near.number])
+
+    cells = [(rival, cell(rival)) for rival in rivals if not _denied(rival)]
+    whole = _weight(scene, wanted)
+    best: Slot | None = None
+    for holder in own:
+        mine = cell(holder)
+        better = [
+            (gain, rival)
+            for rival, theirs in cells
+            if (gain := scene.weight(theirs - mine)) > 2.0 * scene.weight(mine - theirs)
+            and gain >= (enough if rival.near.number == holder.near.number else 0.5) * whole
+            and (not enough or len(theirs - mine) > 1 or len(wanted) == 1)
+            # what stands before the first of several may be said of all
+            and not (mine - theirs and rival.at == first_of(rival) and rival.at < holder.at)
+        ]
+        if not better:
+            return None
+        best = best or max(better, key=lambda pair: pair[0])[1]
+    return best
+
+
+def _around(reading: Reading, at: int, like: Sequence[int]) -> frozenset[str]:
+    """Return the words that belong to the thing at a place rather than to others of its kind.
+
+    They stand before it ("power: 4410, water: 4401") unless each of the kind is followed by what
+    it is for ("4410 for power and 4401 for water"). Nothing reaches over a semicolon or a stop.
+    """
+    tokens = reading.tokens
+    if reading.row:
+        clause = reading.clause_at(at)
+        return clause.keys if clause else frozenset()
+    place = next((n for n, token in enumerate(tokens) if token.end > at), len(tokens) - 1)
+    first = max((n + 1 for n in range(place) if tokens[n].lower in _WALLS), default=0)
+    last = next((n for n in range(place, len(tokens)) if tokens[n].lower in _WALLS), len(tokens))
+    others = [
+        n
+        for n in range(first, last)
+        if any(_covers(tokens[n], o) for o in like)
+        # the other end of "7 to 11" is no rival of it
+        and any(t.key for t in tokens[min(n, place) + 1 : max(n, place)])
+    ]
+    if not others:
+        return frozenset(t.key for t in tokens[first:last] if t.key)
+    before = max((n for n in others if n < place), default=None)
+    after = min((n for n in others if n > place), default=None)
+    if all(n + 1 < last and tokens[n + 1].lower in _LEADS for n in (*others, place)):
+        end = last if after is None else after
+        part = tokens[place + 1 : end]
+        if before is None:
+            part = (*tokens[first:place], *part)
+        return frozenset(t.key for t in part if t.key)
+    begin = first if before is None else before + 1
+    end = last
+    if after is not None:
+        end = next((n for n in range(place + 1, after) if tokens[n].lower in _COMMAS), place + 1)
+    return frozenset(t.key for t in tokens[begin:end] if t.key)
+
+
+def shared(wanted: frozenset[str], found: frozenset[str], text: str) -> frozenset[str]:
+    """Return which words are held; but in English also by words that begin like them."""
+    exact = wanted & found
+    if language(text) == "en":
+        return exact
+    heads = {key[:_HEAD] for key in found if len(key) >= _HEAD}
+    return exact | {key for key in wanted if key[:_HEAD] in heads}
+
+
+_HEAD = 5
+"""Letters that two forms of a word, or a word and its compound, share in other languages."""
+
+
+def _covers(token: Token, at: int) -> bool:
+    return token.start <= at < token.end
+
+
+_WALLS = frozenset(".;!?|。；！？\n")
+_COMMAS = frozenset(",、，") | frozenset("and und et y e or".split())
+_LEADS = frozenset("for in on to of if when for für pour para per (".split())
+
+
+def _label_of(reading: Reading, clause: Clause) -> frozenset[str]:
+    """Return what stands before a colon that a clause follows: "Card replacement: CHF 20"."""
+    at = clause.first - 1
+    while at >= 0 and reading.tokens[at].lower not in _WALLS | {":"}:
+        at -= 1
+    if at < 0 or reading.tokens[at].lower != ":":
+        return frozenset()
+    before = next((c for c in reading.clauses if c.last == at), None)
+    return before.keys if before is not None else frozenset()
 
 
 def counted(reading: Reading, start: int, end: int) -> Iterator[str]:

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from faithguard.types import Verdict
-from faithguard.verifiers._terms import analyse
-from faithguard.verifiers._values import Value
+from faithguard.verifiers._terms import analyse, stem
+from faithguard.verifiers._values import Value, find_values
 from faithguard.verifiers._values._units import CURRENCIES
 from faithguard.verifiers._values._words import ORDINALS
-from faithguard.verifiers.rules._derived import derivable
+from faithguard.verifiers.rules._derived import derivable, proportionate
 from faithguard.verifiers.rules._reading import Reading
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, unmentioned
-from faithguard.verifiers.rules._slots import Slot, counted, displaced
+from faithguard.verifiers.rules._slots import Slot, counted, displaced, is_listed, misbound
 
 __all__ = ["distinct", "holding", "is_year", "stated"]
 
@@ -75,10 +76,18 @@ def is_year(value: Value) -> bool:
 
 
 def _absent(scene: Scene, name: str, value: Value) -> Verdict | None:
-    lines = [near.reading.values for near in scene.near]
     if _under_negation(scene, value) or _named(scene, value) or _in_century(scene, value):
         return None
-    if derivable(value, lines) or _in_scale(value, scene) or _written(value, scene):
+    lines = list(_lines(scene, timed=_is_timed(value)))
+    if not value.unit and _AGE.search(scene.reading.text[: value.start]):
+        years = frozenset(12 * r for r in value.readings if isinstance(r, Fraction))
+        value = replace(value, unit="month", readings=years)
+    worked_out = not is_listed(scene.reading) and derivable(
+        value, lines, compared=_compared(scene, value)
+    )
+    if worked_out or _in_scale(value, scene) or _written(value, scene):
+        return None
+    if _within_bound(value, scene):
         return None
     for near in scene.near:
         if near.share < _SAME_STATEMENT:
@@ -89,9 +98,42 @@ def _absent(scene: Scene, name: str, value: Value) -> Verdict | None:
             return contradiction(scene, name, reason, near)
     if _in_a_name(scene, value) or _OPEN_TIME.search(scene.reading.text[: value.start]):
         return None
-    if _counts(value) or _WHOLE_WEEK in value.readings or _within_bound(value, scene):
+    if _counts(value) or _WHOLE_WEEK in value.readings or proportionate(value, lines):
         return None
     return unmentioned(scene, name, f"the context nowhere says {value.text!r}")
+
+
+def _lines(scene: Scene, *, timed: bool) -> Iterator[tuple[Value, ...]]:
+    """Yield the values of the sentences about the same things, and of those beside the best."""
+    numbers = [near.number for near in scene.near]
+    beside = [n + step for n in numbers[:_BEST] for step in (-1, 1)]
+    holding = [n for value in scene.reading.values for n in sorted(scene.context.holders(value))]
+    short = range(len(scene.all)) if timed and len(scene.all) <= _SHORT else ()
+    for number in dict.fromkeys([*numbers, *beside, *holding[:_BEST], *short]):
+        if 0 <= number < len(scene.all):
+            reading = scene.all[number]
+            yield reading.values
+            if timed and (match := _A_TIME.search(reading.text)):
+                yield tuple(find_values("24 hours" if match["day"] else "60 minutes"))
+            yield from (values for _, values in reading.columns if values)
+
+
+def _is_timed(value: Value) -> bool:
+    return value.family != "number" or value.unit in ("second", "month")
+
+
+_A_TIME = re.compile(
+    r"\b(?:an?|one|the|following|next|previous)\s+(?:(?P<day>day)|hour)(?:\s+(?:before|after|earlier|later|ahead)\b|$|\W)",
+    re.I,
+)
+_BEST = 3
+_SHORT = 24
+"""Sentences; of so few any may hold the date that another counts from."""
+_LONG = 7
+"""Digits; who writes more without a mark writes a number of a phone, a book, an account."""
+_AGE = re.compile(
+    r"\b(?:aged|age\s+of|âge\s+de|alter\s+von|edad\s+de|età\s+di|idade\s+de)\s+$", re.I
+)
 
 
 def _under_negation(scene: Scene, value: Value) -> bool:
@@ -147,7 +189,11 @@ def _in_scale(value: Value, scene: Scene) -> bool:
     )
 
 
-_OPEN_TIME = re.compile(r"\b(?:before|after|prior\s+to|as\s+of)\s+(?:the\s+)?$", re.I)
+_OPEN_TIME = re.compile(
+    r"\b(?:before|after|prior\s+to|as\s+of|vor\s+dem|nach\s+dem|avant\s+le|après\s+le|antes\s+del?|depois\s+de"
+    r"|después\s+del?|prima\s+del|dopo\s+il)\s+(?:the\s+)?$",
+    re.I,
+)
 
 
 def _in_a_name(scene: Scene, value: Value) -> bool:
@@ -166,7 +212,7 @@ def _within_bound(value: Value, scene: Scene) -> bool:
     match = _BOUNDED.search(before)
     if match is None or value.family != "number":
         return False
-    more = match[1].lower().startswith(("more", "over", "at least", "above", "no less"))
+    more = not match[1].lower().startswith(_AT_MOST)
     return any(
         (a >= b) == more
         for near in scene.near
@@ -178,10 +224,12 @@ def _within_bound(value: Value, scene: Scene) -> bool:
 
 
 _BOUNDED = re.compile(
-    r"\b(more\s+than|over|at\s+least|above|no\s+less\s+than|less\s+than|fewer\s+than|under|below"
+    r"\b((?:exceed|surpass|topp?|pass|ultrapass|super|rebas|dépass|überst|überschr)\w*(?:\s+(?:as|os|die|les|los|las))?"
+    r"|more\s+than|plus\s+de|más\s+de|mais\s+de|mehr\s+als|più\s+di|über|oltre|over|at\s+least|above|no\s+less\s+than|less\s+than|fewer\s+than|under|below"
     r"|at\s+most|up\s+to|no\s+more\s+than)\s+\W?$",
     re.I,
 )
+_AT_MOST = ("less", "fewer", "under", "below", "at most", "up to", "no more")
 _WHOLE_WEEK = frozenset(range(7))
 
 
@@ -196,6 +244,8 @@ def _written(value: Value, scene: Scene) -> bool:
             for other in reading.values
         )
     digits = value.text if value.text.isdigit() else ""
+    if len(digits) >= _LONG and any(digits in text for text in scene.pages.figures):
+        return True
     return bool(digits) and any(
         re.search(rf"(?<!\d){digits}(?!\d)", text) for text in scene.pages.squeezed
     )
@@ -284,7 +334,42 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
     """Veto a value that every sentence which holds it gives to something else."""
     if is_year(value) or value.text.lower() in ORDINALS:
         return None  # said of too much at once
+    if _compared(scene, value) and derivable(
+        value, list(_lines(scene, timed=_is_timed(value))), compared=True
+    ):
+        return None  # "15 minutes less than the other"
     kind = set(counted(scene.reading, value.start, value.end))
+    ignored = (kind if value.family == "number" else set[str]()) | _PERIODS
+
+    def kin(near: Near) -> list[int]:
+        return [v.start for v in near.reading.values if v.family == value.family]
+
+    own, rivals = _slots(scene, value, kind)
+    if all(slot.near.reading.row for slot in own):
+        return None  # what stands in a table is compared cell by cell
+    others = [
+        slot
+        for slot in rivals
+        if not any(v.agrees(w) for v in scene.reading.values for w in _at(slot))
+    ]
+    like = [
+        other.start
+        for other in scene.reading.values
+        if other is not value and (other.family, other.unit) == (value.family, value.unit)
+    ]
+    rival = (
+        _of_that_kind(scene, value, kind, own, rivals)
+        or displaced(scene, value.start, own, rivals, ignored=ignored)
+        or misbound(scene, value.start, like, own, others, ignored=ignored, kin=kin, enough=0.5)
+    )
+    if rival is None:
+        return None
+    reason = f"the context says {rival.text!r} of this, and {value.text!r} of something else"
+    return contradiction(scene, name, reason, rival.near)
+
+
+def _slots(scene: Scene, value: Value, kind: set[str]) -> tuple[list[Slot], list[Slot]]:
+    """Return where the context holds a value, and where it holds others of its kind."""
     own: list[Slot] = []
     rivals: list[Slot] = []
     beside = scene.reading.clause_at(value.start)
@@ -306,15 +391,29 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
             elided = any(near.number == slot.near.number for slot in own)
             if _same_kind(value, other, kind, near.reading, units, elided=elided):
                 rivals.append(Slot(near, clause, other.start, other.text))
-    if all(slot.near.reading.row for slot in own):
-        return None  # what stands in a table is compared cell by cell
-    rival = _of_that_kind(scene, value, kind, own, rivals) or displaced(
-        scene, value.start, own, rivals, ignored=kind
-    )
-    if rival is None:
-        return None
-    reason = f"the context says {rival.text!r} of this, and {value.text!r} of something else"
-    return contradiction(scene, name, reason, rival.near)
+    return own, rivals
+
+
+_PERIODS = frozenset(map(stem, "hour day week month year night daily".split()))
+"""Words that tell nothing beside a value: much is said "a day"."""
+_COMPARED = re.compile(
+    r"\b(?:less|more|fewer|later|earlier|longer|shorter|higher|lower|faster|slower|cheaper|ahead"
+    r"|clear|apart|together|altogether|in\s+all|in\s+total|difference|each|remaining|other|left"
+    r"|before|after|ago)\b",
+    re.I,
+)
+
+
+def _compared(scene: Scene, value: Value) -> bool:
+    """Whether a value says by how much two things differ, or what they make together."""
+    text = scene.reading.text
+    near = text[max(0, value.start - 30) : value.start], text[value.end : value.end + 40]
+    return near[0].endswith(" by ") or any(_COMPARED.search(part) for part in near)
+
+
+def _at(slot: Slot) -> Iterator[Value]:
+    """Yield the value that stands at a place of the context."""
+    yield from (value for value in slot.near.reading.values if value.start == slot.at)
 
 
 def _of_that_kind(

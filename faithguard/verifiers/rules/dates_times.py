@@ -8,6 +8,8 @@ contradiction.
 from __future__ import annotations
 
 import re
+from datetime import date
+from itertools import pairwise
 
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
@@ -30,18 +32,44 @@ _LATER = ("after", "later than", "following")
 class DatesTimes(Family):
     """Veto a date or time that the context does not hold, or holds of something else."""
 
-    name = "dates_times@1"
+    name = "dates_times@2"
 
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where every date and time is held."""
         scene = scene_of(claim, context)
         if not scene.reading.values:
             return None
-        return stated(scene, self.name, _timed) or _reversed(scene, self.name)
+        return (
+            stated(scene, self.name, _timed)
+            or _reversed(scene, self.name)
+            or _no_such_day(scene, self.name)
+        )
 
 
 def _timed(value: Value) -> bool:
     return value.family != "number" or value.unit in ("second", "month", "business day")
+
+
+def _no_such_day(scene: Scene, name: str) -> Verdict | None:
+    """Veto "Friday 7 June 2025", which is a Saturday, unless the context says so too."""
+    values = scene.reading.values
+    for day, value in pairwise(values):
+        gap = scene.reading.text[day.end : value.start]
+        if day.family != "days" or value.family != "date" or gap.strip(" ,"):
+            continue
+        [(year, month, number), *others] = [r for r in value.readings if isinstance(r, tuple)]
+        if others or not (year and month and number):
+            continue
+        try:
+            weekday = frozenset({date(year, month, number).weekday()})
+        except ValueError:
+            continue
+        beside = (pair for near in scene.near for pair in pairwise(near.reading.values))
+        said = any(day.agrees(one) and value.agrees(other) for one, other in beside)
+        if weekday not in day.readings and not said:
+            reason = f"{value.text!r} is not the day that {day.text!r} says"
+            return contradiction(scene, name, reason, None)
+    return None
 
 
 def _reversed(scene: Scene, name: str) -> Verdict | None:

@@ -12,6 +12,7 @@ from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
 from faithguard.verifiers.rules._family import Family
 from faithguard.verifiers.rules._identifiers_in import Identifier, find_identifiers
+from faithguard.verifiers.rules._reading import Reading
 from faithguard.verifiers.rules._scene import (
     Near,
     Scene,
@@ -20,7 +21,7 @@ from faithguard.verifiers.rules._scene import (
     squeezed,
     unmentioned,
 )
-from faithguard.verifiers.rules._slots import Slot, displaced
+from faithguard.verifiers.rules._slots import Slot, displaced, misbound
 
 __all__ = ["Identifiers"]
 
@@ -31,7 +32,7 @@ _ALIKE = 0.7
 class Identifiers(Family):
     """Veto an identifier that the context does not hold, or holds of something else."""
 
-    name = "identifiers@1"
+    name = "identifiers@2"
 
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where every identifier is held."""
@@ -119,11 +120,25 @@ def _misplaced(scene: Scene, name: str, one: Identifier) -> Verdict | None:
         if slot is not None:
             (own if other.plain == one.plain else rivals).append(slot)
     rivals = [r for r in rivals if all(r.text != i.text for i in scene.reading.identifiers)]
-    rival = displaced(scene, one.start, own, rivals, ignored={f"#{one.plain}"})
+    like = [i.start for i in scene.reading.identifiers if i is not one and i.shape == one.shape]
+
+    def kin(near: Near) -> list[int]:
+        return [i.start for i in near.reading.identifiers if i.shape == one.shape]
+
+    ignored = {f"#{one.plain}"} | _kind_words(scene.reading, one)
+    rival = displaced(scene, one.start, own, rivals, ignored={f"#{one.plain}"}) or misbound(
+        scene, one.start, like, own, rivals, ignored=ignored, kin=kin
+    )
     if rival is None:
         return None
     reason = f"the context says {rival.text!r} of this, and {one.text!r} of something else"
     return contradiction(scene, name, reason, rival.near)
+
+
+def _kind_words(reading: Reading, one: Identifier) -> set[str]:
+    """Return what an identifier is called: "policy number HM-4", "room B12"."""
+    before = [token for token in reading.tokens if token.end <= one.start][-2:]
+    return {token.key for token in before if token.key and not token.capital}
 
 
 def _slot(near: Near, one: Identifier) -> Slot | None:

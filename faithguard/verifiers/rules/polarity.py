@@ -15,10 +15,12 @@ from dataclasses import dataclass
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._values._words import language
-from faithguard.verifiers.rules._antonyms import opposite
+from faithguard.verifiers.rules._antonyms import opposed, opposite
+from faithguard.verifiers.rules._denials import collide, relation, said_by
 from faithguard.verifiers.rules._family import Family
-from faithguard.verifiers.rules._reading import Clause, Reading, Token
+from faithguard.verifiers.rules._reading import Clause, Reading, Token, key_of
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of, unmentioned
+from faithguard.verifiers.rules._told import known_deeds, told
 
 __all__ = ["Polarity"]
 
@@ -54,12 +56,26 @@ _NO_NEGATION = re.compile(
 class Polarity(Family):
     """Veto a claim that the context denies, or states more weakly."""
 
-    name = "polarity@1"
+    name = "polarity@2"
 
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where polarity agrees or is not clear."""
         scene = scene_of(claim, context)
-        for check in (_denied, _opposed, _counted_otherwise, _stronger, _unbound, _first_of_some):
+        for check in (
+            _gainsaid,
+            _denied,
+            _none_such,
+            _excepted,
+            _waived,
+            _superlative,
+            _other_way_round,
+            _opposed,
+            _counted_otherwise,
+            _stronger,
+            _demanded_instead,
+            _unbound,
+            _first_of_some,
+        ):
             verdict = check(scene, self.name)
             if verdict is not None:
                 return verdict
@@ -126,8 +142,51 @@ def _negates(token: Token, text: str) -> bool:
     return token.lower.startswith("non-")
 
 
+def _gainsaid(scene: Scene, name: str) -> Verdict | None:
+    """Veto a deed that the context denies, and says nowhere."""
+    for mine in told(scene):
+        against: Near | None = None
+        best = for_it = 0.0
+        for near in scene.near:
+            for theirs in known_deeds(scene, near):
+                kind = relation(mine, theirs)
+                said = said_by(mine, theirs, scene) if kind else 0.0
+                if kind > 0:
+                    for_it = max(for_it, said)
+                elif (
+                    kind < 0
+                    and said > best
+                    and collide(mine, theirs, scene, near)
+                    and not _hedged(scene, near)
+                ):
+                    against, best = near, said
+        if against is not None and best > for_it:
+            return contradiction(
+                scene, name, "the context denies it, or says the opposite", against
+            )
+    return None
+
+
+def _hedged(scene: Scene, near: Near) -> bool:
+    """Whether both sentences tie what they say to something: "unless it is full", "if not full"."""
+    if _OR_NOT.search(near.reading.text):
+        return True
+    return bool(_TIED.search(scene.reading.text) and _TIED.search(near.reading.text))
+
+
+_OR_NOT = re.compile(r"\bor\s+(?:\w+\s+)?not\b", re.I)
+
+
+_TIED = re.compile(
+    r"\b(?:if|unless|only|except|provided|when|until|as\s+long\s+as|apart\s+from|or\s+\w+\s+not)\b",
+    re.I,
+)
+
+
 def _denied(scene: Scene, name: str) -> Verdict | None:
     """Veto where one of two clauses that say the same is under a negation."""
+    if told(scene):
+        return None
     claim = list(_parts(scene.reading, None))
     for near in scene.near:
         context = _known_parts(near, scene)
@@ -198,7 +257,11 @@ def _opposite_instead(plain: _Part, denied: _Part) -> bool:
     )
 
 
-_ONLY = re.compile(r"\b(?:only|nur|solo|sólo|seulement|apenas|soltanto)\b|只|だけ|のみ", re.I)
+_ONLY = re.compile(
+    r"\b(?:only|nur|ausschließlich|solo|sólo|únicamente|seulement|uniquement|apenas|somente|soltanto"
+    r"|unicamente|exclusively|solely)\b|只|だけ|のみ",
+    re.I,
+)
 
 
 def _text(part: _Part) -> str:
@@ -220,6 +283,283 @@ def _said(mine: _Part, against: _Part, scene: Scene) -> bool:
     return False
 
 
+_WITHOUT_IT = frozenset("free without lack lacks lacking absent absence zero".split())
+
+
+def _none_such(scene: Scene, name: str) -> Verdict | None:
+    """Veto "it gets new features" where the context says that there are no new features."""
+    own = {token.lower for token in scene.reading.tokens}
+    if own & _WITHOUT_IT or any(_negates(t, scene.reading.text) for t in scene.reading.tokens):
+        return None
+    for near in scene.near:
+        tokens = near.reading.tokens
+        for number, token in enumerate(tokens[:-2]):
+            noun = [t for t in tokens[number + 1 : number + 3] if t.key]
+            if (
+                token.lower != "no"
+                or len(noun) < 2
+                or _NO_NEGATION.match(near.reading.text, token.start)
+            ):
+                continue
+            keys = frozenset(t.key for t in noun if t.key)
+            said = frozenset(key for deed in known_deeds(scene, near) for key in (deed.verb,))
+            rest = near.reading.keys - keys - said
+            others = (o for o in scene.near if o is not near and keys <= o.reading.keys)
+            if keys <= scene.reading.keys and rest <= scene.reading.keys and not any(others):
+                written = near.reading.text[token.start : noun[-1].end]
+                return contradiction(scene, name, f"the context says {written!r}", near)
+    return None
+
+
+# -- exceptions and requirements --------------------------------------------------------------
+
+_EXCEPT = re.compile(
+    r"\b(?:except(?:\s+for|ing|ed)?|other\s+than|apart\s+from|with\s+the\s+exception\s+of|excluding|save\s+for"
+    r"|außer|ausgenommen|sauf|excepté|hormis|salvo|excepto|tranne|eccetto|exceto)\b",
+    re.I,
+)
+_PHRASE_ENDS = re.compile(r"[,.;:!?()]|\s(?:and|but|und|aber|et|mais|y|pero|ma|mas)\s")
+
+
+def _phrase_after(reading: Reading, at: int) -> tuple[frozenset[str], list[int]]:
+    """Return the words and the numbers of the values from a place to the end of the phrase."""
+    stop = _PHRASE_ENDS.search(reading.text, at)
+    end = stop.start() if stop else len(reading.text)
+    inside = [t for t in reading.tokens if at <= t.start < end]
+    values = dict.fromkeys(t.value for t in inside if t.value >= 0)
+    return frozenset(t.key for t in inside if t.key), list(values)
+
+
+_SCOPE = 8
+"""Words within which one bears on another."""
+
+
+def _excepted(scene: Scene, name: str) -> Verdict | None:
+    """Veto what is said of the very thing that the context excepts from it."""
+    if _EXCEPT.search(scene.reading.text) or _ONLY.search(scene.reading.text):
+        return None  # "not except in the yard" says "only in the yard"
+    for near in scene.near[:_FEW_NEAR]:
+        match = _EXCEPT.search(near.reading.text)
+        if match is None:
+            continue
+        keys, values = _phrase_after(near.reading, match.end())
+        if not (keys or values) or not _holds_all(scene.reading, keys, near.reading, values):
+            continue
+        before = [
+            c for c in near.reading.clauses if near.reading.tokens[c.first].start < match.start()
+        ]
+        rule = max(before, key=lambda c: len(c.keys & scene.reading.keys), default=None)
+        if rule is None:
+            continue
+        said = rule.keys - keys
+        own = next((c for c in scene.reading.clauses if c.keys & said), None)
+        if own is None or 2 * len(said & scene.reading.keys) < len(said):
+            continue
+        same = bool(_under(scene.reading, own)) == bool(_under(near.reading, rule))
+        if same and not _denying(scene.reading, rule):
+            reason = f"the context excepts it: {near.reading.text[match.start() :][:60]!r}"
+            return contradiction(scene, name, reason, near)
+    return None
+
+
+def _is_excepted(scene: Scene, near: Near) -> bool:
+    """Whether a claim speaks of what a sentence excepts: "open daily except Tuesdays"."""
+    match = _EXCEPT.search(near.reading.text)
+    if match is None:
+        return False
+    keys, values = _phrase_after(near.reading, match.end())
+    return bool(keys or values) and _holds_all(scene.reading, keys, near.reading, values)
+
+
+_FEW_NEAR = 4
+
+
+def _denying(reading: Reading, clause: Clause) -> bool:
+    """Whether a text says the opposite of a word of a clause."""
+    return any(
+        opposed(key, other) or other in _words_against(token.lower)
+        for token in reading.tokens
+        if (key := token.key)
+        for other in clause.keys
+    )
+
+
+def _words_against(word: str) -> frozenset[str]:
+    return frozenset(filter(None, map(key_of, opposite(word))))
+
+
+def _holds_all(mine: Reading, keys: frozenset[str], theirs: Reading, values: list[int]) -> bool:
+    agreed = all(any(v.agrees(theirs.values[n]) for v in mine.values) for n in values)
+    return agreed and keys <= mine.keys
+
+
+_WAIVER = re.compile(
+    r"\b(?:without(?!\s+(?:exception|doubt))|whether\s+or\s+not|regardless\s+of(?:\s+whether)?|irrespective\s+of"
+    r"|even\s+(?:if|when|without))\b",
+    re.I,
+)
+_REQUIRED = re.compile(
+    r"\b(?:only\s+(?:with|under|in|if|when|after|by|on|to|for)|provided(?:\s+that)?|as\s+long\s+as|must|requires?"
+    r"|required|needs?|on\s+condition|subject\s+to|(?:no|not|cannot|\w+n['’]t)\s[^.;,]{0,60}\bwithout|unless)\b",
+    re.I,
+)
+
+
+def _waived(scene: Scene, name: str) -> Verdict | None:
+    """Veto "without consent" where the context says "only with consent"."""
+    waivers = list(_WAIVER.finditer(scene.reading.text))
+    if not waivers or any(
+        _negates(t, scene.reading.text)
+        for t in scene.reading.tokens
+        if not any(match.start() <= t.start < match.end() for match in waivers)
+    ):
+        return None
+    for match in waivers:
+        verdict = _demanded(scene, name, _phrase_after(scene.reading, match.end())[0])
+        if verdict is not None:
+            return verdict
+    return None
+
+
+def _demanded(scene: Scene, name: str, keys: frozenset[str]) -> Verdict | None:
+    """Veto the waiver of what the context demands."""
+    rest = scene.reading.keys - keys
+    for near in scene.near[:_FEW_NEAR] if keys else ():
+        asked = _REQUIRED.search(near.reading.text)
+        if asked is None or _WAIVER.search(near.reading.text[: asked.start()]):
+            continue
+        before = [t for t in near.reading.tokens if t.start < asked.start()][-_SCOPE:]
+        if any(_negates(t, near.reading.text) for t in before):
+            continue  # "not required"
+        wanted = frozenset(t.key for t in near.reading.tokens if t.key and t.start >= asked.start())
+        held = scene.weight(keys & wanted) >= _SAME_STATEMENT * scene.weight(keys)
+        known = rest & (near.reading.keys | scene.pages.inherited(near.number))
+        if held and 3 * len(known) >= len(rest):
+            return contradiction(scene, name, f"the context demands it: {asked[0]!r}", near)
+    return None
+
+
+# -- superlatives -----------------------------------------------------------------------------
+
+_IS_THE = re.compile(
+    r"\b(?:is|are|was|were|became|remains?|as)\s+(?:\w+\s+)?the\s+(first|only|sole|best|worst|\w{3,}est"
+    r"|(?:most|least)\s+\w+)\b(?!\s+(?:of\s+)?(?:month|day|week|year|time)s?\b)",
+    re.I,
+)
+_UTMOST = re.compile(
+    r"\b(?:\w{3,}est|most|least|first|only|sole|solely|alone|best|worst|top|record|unique|leading|no\s+other"
+    r"|never\s+before|inaugural|original|last|\w+er\s+than\s+any|unrivalled|maiden|debut|pioneer\w*)\b",
+    re.I,
+)
+
+
+def _superlative(scene: Scene, name: str) -> Verdict | None:
+    """Veto "was the first" where the sentence that says the rest speaks of no first."""
+    match = _IS_THE.search(scene.reading.text)
+    if match is None or not scene.near or scene.near[0].share < _SAME_STATEMENT:
+        return None
+    if any(near.reading.row or near.reading.is_field for near in scene.near):
+        return None  # the writer may compare what a table lists
+    if any(_UTMOST.search(near.reading.text) for near in scene.near if near.share >= _CLOSE):
+        return None
+    return unmentioned(scene, name, f"the context does not say 'the {match[1]}'")
+
+
+# -- comparisons ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """What is compared, in what, and which is more of it: "X is older than Y"."""
+
+    left: frozenset[str]
+    right: frozenset[str]
+    what: str
+    less: bool
+
+
+def _comparisons(reading: Reading) -> Iterator[_Comparison]:
+    """Yield the comparisons of a text; the right side is empty where it is left out."""
+    tokens = reading.tokens
+    for number, token in enumerate(tokens):
+        before = tokens[number - 1].lower if number else ""
+        if token.key is None:
+            continue
+        if before in ("more", "less"):
+            what = token.key
+        elif token.lower.endswith("er") and (opposite(token.lower) or _than(tokens, number)):
+            what = token.lower
+        else:
+            continue
+        than = _than(tokens, number)
+        first = max((n + 1 for n in range(number) if tokens[n].lower in _STOPS), default=0)
+        end = next((n for n in range(than, len(tokens)) if tokens[n].lower in _STOPS), len(tokens))
+        left = _designated(tokens, first, number)
+        right = _designated(tokens, than + 1, end) if than else frozenset[str]()
+        if left:
+            yield _Comparison(left - right, right - left, what, before == "less")
+
+
+_STOPS = frozenset(".;:,!?()") | frozenset("but while whereas because which who although".split())
+_FAR = 6
+
+
+def _than(tokens: tuple[Token, ...], number: int) -> int:
+    """Return where "than" follows a comparative; 0 if it does not."""
+    return next(
+        (
+            n
+            for n in range(number + 1, min(number + _FAR, len(tokens)))
+            if tokens[n].lower == "than"
+        ),
+        0,
+    )
+
+
+def _designated(tokens: tuple[Token, ...], first: int, last: int) -> frozenset[str]:
+    """Return the words of a stretch; "unit 2" is one of them."""
+    found: set[str] = set()
+    for number in range(first, last):
+        token = tokens[number]
+        if token.key:
+            found.add(token.key)
+        elif token.value >= 0 and number and (key := tokens[number - 1].key):
+            found.add(f"{key} {token.lower}")
+    return frozenset(found)
+
+
+def _other_way_round(scene: Scene, name: str) -> Verdict | None:
+    """Veto "A is older than B" where the context says that B is."""
+    for mine in _comparisons(scene.reading):
+        for near in scene.near if mine.right else ():
+            for theirs in _comparisons(near.reading):
+                turned = _turned_round(mine, theirs, near.reading)
+                if turned is None:
+                    continue
+                if not turned:
+                    return None
+                reason = "the context compares them the other way round"
+                return contradiction(scene, name, reason, near)
+    return None
+
+
+def _turned_round(mine: _Comparison, theirs: _Comparison, reading: Reading) -> bool | None:
+    """Return whether two comparisons clash; None where they do not compare the same."""
+    if mine.what == theirs.what:
+        less = mine.less != theirs.less
+    elif theirs.what in opposite(mine.what):
+        less = mine.less == theirs.less
+    else:
+        return None
+    straight = mine.left & theirs.left and (mine.right & theirs.right or not theirs.right)
+    crossed = mine.right & theirs.left and (
+        mine.left & theirs.right or (not theirs.right and mine.left & reading.keys)
+    )
+    if bool(straight) == bool(crossed):
+        return None
+    return bool(straight) == less
+
+
 # -- opposite words ---------------------------------------------------------------------------
 
 
@@ -227,6 +567,8 @@ def _opposed(scene: Scene, name: str) -> Verdict | None:
     """Veto where the opposite of a word stands in its place."""
     for mine in _parts(scene.reading, None):
         for near in scene.near:
+            if _is_excepted(scene, near):
+                continue
             for theirs in _known_parts(near, scene):
                 pair = _opposites(mine, theirs, scene, near)
                 if pair is not None:
@@ -247,11 +589,21 @@ def _opposites(mine: _Part, theirs: _Part, scene: Scene, near: Near) -> tuple[st
     for number in range(mine.clause.first, mine.clause.last):
         token = scene.reading.tokens[number]
         word = token.lower
+        if word in ("more", "less", "fewer") and _than(scene.reading.tokens, number):
+            continue  # see above
         for other in opposite(word) & said.keys() - own if token.key not in known else ():
+            if _degree(word) != _degree(other):
+                continue  # "late January" and "earlier in the year"
             beside = _beside(scene.reading, number) & _beside(near.reading, said[other])
             if beside and not _elsewhere(token, beside, scene):
                 return word, other
     return None
+
+
+def _degree(word: str) -> str:
+    if word in ("lower", "over", "under", "upper", "outer", "inner"):
+        return ""
+    return word[-3:] if word.endswith("est") else word[-2:] if word.endswith("er") else ""
 
 
 def _places(near: Near, scene: Scene) -> dict[str, int]:
@@ -294,11 +646,25 @@ _CLASH = frozenset(
 """(what the answer says, what the context says) of one thing that cannot both be meant."""
 
 
+_LIMITING = _NEGATORS | frozenset(
+    "fail failed fails without if refuse refused unable lacks".split()
+)
+_NEARLY = ("hardly", "almost", "barely", "scarcely", "virtually", "practically")
+_NEARLY_NONE = ("any", "no", "none", "never", "nobody", "ever")
+
+
 def _quantified(reading: Reading) -> Iterator[tuple[str, int, frozenset[str]]]:
     """Yield quantifiers with the words after them: what they speak of."""
     tokens = reading.tokens
     for number, token in enumerate(tokens):
         strength = _QUANTIFIERS.get(token.lower)
+        before = [other.lower for other in tokens[max(0, number - _SCOPE) : number]]
+        if before[-1:] and before[-1] in _NEARLY and token.lower in _NEARLY_NONE:
+            strength = 0
+        elif token.lower == "any" and (
+            not _LIMITING.isdisjoint(before) or any(w.endswith("n't") for w in before)
+        ):
+            continue  # "failed to win any" says none
         if strength is None or (
             number and tokens[number - 1].lower in ("at", "the", "than", "not")
         ):
@@ -312,6 +678,8 @@ def _counted_otherwise(scene: Scene, name: str) -> Verdict | None:
     """Veto "all teams" where the context says "most teams"."""
     mine = list(_quantified(scene.reading))
     for near in scene.near if mine else ():
+        if "without" in near.reading.text:  # "no passenger without a passport": each needs one
+            continue
         theirs = list(_quantified(near.reading))
         for word, strength, noun in mine:
             same = [(w, s) for w, s, other in theirs if other & noun]
@@ -360,6 +728,26 @@ _WEAKER = frozenset({("can", "must"), ("will", "can"), ("must", "can"), ("must",
 """(what the answer says, what the context says) that are not the same."""
 
 
+_GENERAL = frozenset(
+    filter(None, map(key_of, "consider carry offer perform do undertake conduct give".split()))
+)
+"""Verbs that say little more than that something is done."""
+
+
+def _demanded_instead(scene: Scene, name: str) -> Verdict | None:
+    """Veto "imaging must be done" where the context says "imaging may be considered"."""
+    for mine in told(scene):
+        if mine.modal != "must" or not mine.passive or mine.verb not in _GENERAL or mine.denied:
+            continue
+        for near in scene.near[:_FEW_NEAR]:
+            for theirs in known_deeds(scene, near):
+                milder = theirs.modal in ("can", "should") and not theirs.denied
+                if milder and theirs.verb in _GENERAL and mine.subject & theirs.subject:
+                    reason = f"the context says {theirs.modal!r}, the answer 'must'"
+                    return contradiction(scene, name, reason, near)
+    return None
+
+
 def _stronger(scene: Scene, name: str) -> Verdict | None:
     """Veto "must" where the context says "may", and "will" where it says "might"."""
     mine = list(_modal_verbs(scene.reading))
@@ -380,7 +768,8 @@ def _stronger(scene: Scene, name: str) -> Verdict | None:
 # -- conditions -------------------------------------------------------------------------------
 
 _UNIVERSAL = re.compile(
-    r"\b(?:in\s+(?:every|any|all)\s+cases?|in\s+all\s+circumstances|always|regardless|anyone|everyone"
+    r"\b(?:in\s+(?:every|any|all)\s+cases?|(?:on|at)\s+(?:any|every)\s+(?:day|time|hour)|every\s+day"
+    r"|of\s+(?:all|any)\s+kinds?|at\s+all\s+times|in\s+all\s+circumstances|always|regardless|anyone|everyone"
     r"|everybody|alike|whoever|without\s+(?:exception|restriction|condition)s?|unconditionally"
     r"|at\s+any\s+time|in\s+general|no\s+matter)\b",
     re.I,

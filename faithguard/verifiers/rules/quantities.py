@@ -12,6 +12,7 @@ import re
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._values import Value
+from faithguard.verifiers._values._units import unit_of
 from faithguard.verifiers.rules._family import Family
 from faithguard.verifiers.rules._reading import Reading
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of
@@ -47,11 +48,20 @@ _AFTER_MOST = re.compile(
 _AFTER_LEAST = re.compile(
     r"\s*(?:or\s+(?:more|over|older)|and\s+(?:over|above)|at\s+least|minimum|以上)", re.I
 )
+_DENIED = re.compile(
+    r"\b(?:no|not|never|cannot|nobody|none|\w+n['’]t|nicht|keine?r?|ne|no|non|nunca|não)\s(?:\s?[^\W\d]+){0,8}\s*$",
+    re.I,
+)
 _RELATIVE = re.compile(r"\s*(?:before|after|prior|in\s+advance|ahead|apart|earlier|later)\b", re.I)
 _PERIOD = re.compile(
     r"\W{0,2}(?:[^\W\d_]+\s){0,3}?(?:(?:per|an?|each|every|pro|je|par|por|al|a\s+la|à\s+la)\s+|/\s?)"
     r"(second|minute|hour|day|week|month|quarter|year|night|sekunde|stunde|tag|woche|monat|jahr"
     r"|jour|semaine|mois|an\b|día|semana|mes|año|giorno|settimana|mese|anno|dia|mês|ano)",
+    re.I,
+)
+_MEASURE = re.compile(
+    r"\W{0,2}(?:(?:per|pro|por|par|an?|each)\s|/\s?)"
+    r"((?:square|cubic)[\s-][^\W\d_]+|[^\W\d_]{1,14}[²³]?)(?!\w)",
     re.I,
 )
 _LY = {"hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month", "yearly": "year",
@@ -69,7 +79,7 @@ _FROM_TO = re.compile(r"\bfrom\s+\S+(?:\s+[^\W\d_]+)?\s+to\s+$", re.I)
 class Quantities(Family):
     """Veto a number that the context does not hold, or holds of something else."""
 
-    name = "quantities@2"
+    name = "quantities@3"
 
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where every number is held."""
@@ -119,11 +129,13 @@ def _manner(reading: Reading, value: Value) -> tuple[str, str, str]:
     elif _MOST.search(before) or _AFTER_MOST.match(after):
         bound = "at most"
     elif _LEAST.search(before) or _AFTER_LEAST.match(after):
-        bound = "at least"
+        bound = "at most" if _DENIED.search(before) else "at least"
     period = _PERIOD.match(after)
     said = period[1].lower() if period else ""
     if not said and (word := re.match(r"\s*([a-z]+ly|annual)\b", after, re.I)):
         said = _LY.get(word[1].lower(), "")
+    if not said and (measure := _MEASURE.match(after)) and (unit := unit_of(measure[1])):
+        said = f"{unit[1]} {unit[0]}"
     change = _CHANGE.search(before)
     way = change[1].lower() if change else "to" if _FROM_TO.search(before) else ""
     return bound, f"per {said}" if said else "", way

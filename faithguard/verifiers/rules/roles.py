@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._terms import stem
+from faithguard.verifiers._values._words import language
+from faithguard.verifiers.rules._deeds import Deed
 from faithguard.verifiers.rules._family import Family
-from faithguard.verifiers.rules._reading import Clause, Reading
+from faithguard.verifiers.rules._reading import Clause, Reading, Token, key_of
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of, unmentioned
+from faithguard.verifiers.rules._told import known_deeds, told
+from faithguard.verifiers.rules._verbs import base_of
 
 __all__ = ["Roles"]
 
@@ -35,37 +39,48 @@ _SYMMETRIC = frozenset(
 )
 # verb -> (its family, whether its subject is the one to whom it is done)
 _CONVERSE = {
-    stem(word): (family, turned)
+    key: (family, turned)
     for family, words, others in (
-        ("beat", "beat beats defeat defeats defeated", "lose loses lost"),
-        ("sell", "sell sells sold", "buy buys bought acquire acquires acquired purchase purchased"),
-        ("lend", "lend lends lent", "borrow borrows borrowed"),
-        ("give", "give gives gave hand hands handed", "receive receives received"),
-        ("employ", "employ employs employed", "work works worked"),
-        ("teach", "teach teaches taught", "learn learns learned"),
-        ("precede", "precede precedes preceded", "follow follows followed succeed succeeded"),
+        ("beat", "beat defeat", "lose"),
+        ("sell", "sell", "buy acquire purchase"),
+        ("lend", "lend lease rent let", "borrow"),
+        ("give", "give hand send pay donate", "receive get obtain"),
+        ("teach", "teach tutor", "learn study"),
+        ("precede", "precede", "follow succeed replace"),
+        ("lead", "lead manage supervise", "report"),
+        ("own", "own control", "belong"),
+        ("cause", "cause", "result"),
     )
     for turned, side in ((False, words), (True, others))
     for word in side.split()
+    if (key := key_of(word))
 }
-_BE = frozenset("is are was were been being be gets got".split())
 
 
 class Roles(Family):
     """Veto a claim that swaps who did what, or names somebody that the context does not."""
 
-    name = "roles@1"
+    name = "roles@2"
 
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where roles agree or are not clear."""
         scene = scene_of(claim, context)
-        if not scene.reading.names or not scene.near or _NEGATED & _lowers(scene.reading):
+        if not scene.near:
             return None
-        return (
-            _reversed(scene, self.name)
-            or _of_another(scene, self.name)
-            or _never_named(scene, self.name)
+        deed = (
+            _swapped_deeds(scene, self.name)
+            or _done_by_another(scene, self.name)
+            or _done_to_another(scene, self.name)
         )
+        if deed is not None or not scene.reading.names or _NEGATED & _lowers(scene.reading):
+            return deed
+        another = None if _capitals(scene) else _of_another(scene, self.name)
+        return another or _never_named(scene, self.name)
+
+
+def _capitals(scene: Scene) -> bool:
+    """Whether nouns have capitals too, so that a capital tells no name."""
+    return language(scene.reading.text) == "de"
 
 
 _NEGATED = frozenset("not no never n't cannot neither nor".split())
@@ -84,49 +99,151 @@ def _plain(scene: Scene) -> Iterator[Near]:
 # -- agent and patient ------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Deed:
-    """A verb with what stands on its two sides, agent first."""
-
-    verb: str
-    agents: frozenset[str]
-    patients: frozenset[str]
-
-
-def _deeds(reading: Reading, scene: Scene) -> Iterator[_Deed]:
-    """Yield the first content word after a name, as its deed, with the name that comes next."""
-    names = list(_proper(reading, scene))
-    for place, run in enumerate(names):
-        number = next(
-            (n for n in range(run[1], min(run[1] + _NEAR_BEFORE, len(reading.tokens)))
-             if reading.tokens[n].key), None,
-        )  # fmt: skip
-        token = reading.tokens[number] if number is not None else None
-        if number is None or token is None or token.key is None or token.key in _SYMMETRIC:
+def _swapped_deeds(scene: Scene, name: str) -> Verdict | None:
+    """Veto a deed whose doer is in the context the one to whom it is done."""
+    for mine in told(scene):
+        if not mine.agents or not mine.patients or mine.denied or mine.verb in _NO_DEEDS:
             continue
-        if (
-            token.capital
-            or token.value >= 0
-            or not _is_verb(token.lower, reading.tokens[number - 1].lower)
-        ):
-            continue
-        following = names[place + 1] if place + 1 < len(names) else None
-        if following is None or following[0] > number + _NEAR_AFTER:
-            following = None
-        between = reading.tokens[run[1] : following[0] if following else number]
-        if any(t.lower in _BREAKS for t in between):
-            continue
-        family, turned = _CONVERSE.get(stem(token.lower), (token.key, False))
-        passive = any(t.lower in _BE for t in between) and any(t.lower == "by" for t in between)
-        sides = _keys(reading, run), _keys(reading, following) if following else frozenset[str]()
-        agents, patients = sides if passive == turned else sides[::-1]
-        if not agents & patients:
-            yield _Deed(family, agents, patients)
+        against: Near | None = None
+        held = False
+        for near in _plain(scene):
+            for theirs in known_deeds(scene, near):
+                verb, other = _turned(mine, theirs)
+                if verb is None:
+                    continue
+                if other.agents & verb.agents:
+                    held = held or bool(other.patients & verb.patients or not other.patients)
+                elif _crossed(verb, other, scene):
+                    against = against or near
+        if against is not None and not held:
+            reason = "the context says it with the roles the other way round"
+            return contradiction(scene, name, reason, against)
+    return None
 
 
-_NEAR_BEFORE, _NEAR_AFTER = 3, 5
-"""Words between a name and its verb."""
-_BREAKS = frozenset(",;:.|()") | frozenset("and but or while whereas that which who".split())
+_NO_DEEDS = _SYMMETRIC | {"be", "do", "cost", "store", "measur", "weigh", "equal", "last"}
+
+
+def _turned(mine: Deed, theirs: Deed) -> tuple[Deed | None, Deed]:
+    """Return two deeds with one verb, the sides of a converse one exchanged; None if not."""
+    if theirs.denied != mine.denied:
+        return None, theirs
+    if mine.verb == theirs.verb:
+        return mine, theirs
+    one, two = _CONVERSE.get(mine.verb), _CONVERSE.get(theirs.verb)
+    if one is None or two is None or one[0] != two[0] or one[1] == two[1]:
+        return None, theirs
+    return replace(mine, agents=mine.patients, patients=mine.agents), theirs
+
+
+def _crossed(mine: Deed, theirs: Deed, scene: Scene) -> bool:
+    agents, patients = mine.agents - mine.patients, mine.patients - mine.agents
+    if not agents & (theirs.patients - theirs.agents):
+        return False
+    if patients & (theirs.agents - theirs.patients):
+        return True
+    if not _named(agents & theirs.patients, scene):
+        return False
+    return theirs.passive and not theirs.agents and not patients & theirs.patients
+
+
+def _done_by_another(scene: Scene, name: str) -> Verdict | None:
+    """Veto a deed that the context tells of another, whom it tells apart from the claim's."""
+    for mine in told(scene):
+        if not mine.agents or mine.denied or mine.verb in _NO_DEEDS or not mine.patients:
+            continue
+        if not all(map(scene.known, mine.agents)):
+            continue
+        against: Near | None = None
+        said = False
+        for near in _plain(scene):
+            for theirs in known_deeds(scene, near):
+                if theirs.verb != mine.verb or theirs.denied:
+                    continue
+                held = mine.patients & theirs.patients
+                enough = scene.weight(held) >= _HELD * scene.weight(mine.patients)
+                if theirs.agents & mine.agents:
+                    said = said or bool(held)
+                elif theirs.agents and enough and _other(mine, theirs, scene):
+                    against = against or near
+        if against is not None and not said:
+            written = against.sentence.text[:80]
+            return contradiction(
+                scene, name, f"the context says it of another: {written!r}", against
+            )
+    return None
+
+
+def _other(mine: Deed, theirs: Deed, scene: Scene) -> bool:
+    """Whether two deeds are done by two whom the context tells apart."""
+    if theirs.only:
+        return True
+    if mine.guessed or theirs.guessed or max(len(mine.agents), len(theirs.agents)) > _LONGEST_NAME:
+        return False
+    return _apart(mine.agents, theirs.agents, scene)
+
+
+_LONGEST_NAME = 4
+
+
+def _apart(one: frozenset[str], other: frozenset[str], scene: Scene) -> bool:
+    """Whether the context tells two apart.
+
+    It names both in one sentence and not as one, or lets each do something in another.
+    """
+    acts = False
+    for near in scene.near:
+        reading = near.reading
+        if one <= reading.keys and other <= reading.keys:
+            return not _same_noun(one, other, reading)
+        acts = acts or any(one <= deed.agents for deed in known_deeds(scene, near))
+    named = [any(map(scene.pages.proper, side)) for side in (one, other)]
+    return acts and named[0] == named[1]
+
+
+def _done_to_another(scene: Scene, name: str) -> Verdict | None:
+    """Veto a deed that the context tells of the same doer, but done to another name."""
+    for mine in told(scene):
+        if mine.denied or mine.verb in _NO_DEEDS or not mine.sides:
+            continue
+        against: Near | None = None
+        said = False
+        for near in _plain(scene):
+            for theirs in known_deeds(scene, near):
+                if base_of(theirs.word) != base_of(mine.word) or theirs.denied:
+                    continue
+                wanted = _named(mine.patients, scene)
+                said = said or bool(wanted & near.reading.keys)
+                others = _named(theirs.patients, scene) - scene.reading.keys
+                rest = (mine.sides - wanted) & theirs.sides
+                alike = rest and (not mine.agents or mine.agents & theirs.sides)
+                if theirs.pronoun or not (wanted and others and alike):
+                    continue
+                if all(map(scene.known, wanted)):
+                    against = against or near
+        if against is not None and not said:
+            written = against.sentence.text[:80]
+            return contradiction(scene, name, f"the context names another: {written!r}", against)
+    return None
+
+
+def _named(keys: frozenset[str], scene: Scene) -> frozenset[str]:
+    return frozenset(key for key in keys if " " not in key and scene.pages.proper(key))
+
+
+def _same_noun(one: frozenset[str], other: frozenset[str], reading: Reading) -> bool:
+    """Whether two stand side by side, as a name and what it is: "the dietician, Petra Lamm"."""
+    last = ""
+    for token in reading.tokens:
+        side = "1" if token.key in one else "2" if token.key in other else ""
+        if side and last and side != last:
+            return True
+        if token.key or token.value >= 0 or token.lower not in _BESIDE or side:
+            last = side
+    return False
+
+
+_BESIDE = frozenset("the a an , ( of 's is was called named known as".split())
 
 
 def _keys(reading: Reading, run: tuple[int, int]) -> frozenset[str]:
@@ -155,42 +272,6 @@ def _proper(reading: Reading, scene: Scene) -> Iterator[tuple[int, int]]:
 _SHORTEST = 3
 
 
-def _reversed(scene: Scene, name: str) -> Verdict | None:
-    mine = list(_deeds(scene.reading, scene))
-    for near in _plain(scene) if mine else ():
-        theirs = list(_deeds(near.reading, scene))
-        for deed in mine:
-            same = [other for other in theirs if other.verb == deed.verb]
-            fits = any(
-                deed.agents & other.agents and deed.patients & other.patients for other in same
-            )
-            swapped = any(_swapped(deed, other) for other in same)
-            if swapped and not fits:
-                reason = "the context says it with the roles the other way round"
-                return contradiction(scene, name, reason, near)
-    return None
-
-
-_PAST = frozenset(
-    "beat won lost sold bought built wrote led sent gave took taught lent met found left drew made"
-    " held paid ran saw sang threw told won knew drove cut hit bore chose hired sue".split()
-)
-
-
-def _is_verb(word: str, before: str) -> bool:
-    """Whether a word has the form of a finite verb, a participle or an infinitive."""
-    return word.endswith(("ed", "s")) or word in _PAST or before in ("to", "will", "must", "may")
-
-
-def _swapped(mine: _Deed, theirs: _Deed) -> bool:
-    """Whether the agent of one is the patient of the other, as far as both are named."""
-    if mine.agents & theirs.agents or mine.patients & theirs.patients:
-        return False
-    if theirs.agents and theirs.patients:
-        return bool(mine.agents & theirs.patients and mine.patients & theirs.agents)
-    return bool(mine.patients & theirs.agents or mine.agents & theirs.patients)
-
-
 # -- said of another --------------------------------------------------------------------------
 
 
@@ -199,7 +280,7 @@ def _of_another(scene: Scene, name: str) -> Verdict | None:
     for clause in scene.reading.clauses:
         for subject in _subjects(scene, clause):
             rest = _rest(scene.reading, clause) - subject
-            if len(rest) + len(clause.values) < _FEWEST:
+            if len(rest) + len(clause.values) < _FEWEST or clause.ids:
                 continue
             found = _holder(scene, clause, rest, subject)
             if found is not None:
@@ -308,18 +389,47 @@ _TITLES = frozenset("mr mrs ms dr prof sir dame the".split())
 
 
 def _never_named(scene: Scene, name: str) -> Verdict | None:
-    """Veto a person or firm of two words or more that stands nowhere."""
+    """Veto a person, firm or place that stands nowhere in what says the rest."""
     asked = set(re.findall(r"\w+", (scene.context.question or "").lower()))
-    passages = scene.pages.squeezed
     known = [r for r in scene.reading.names if all(map(scene.known, _keys(scene.reading, r)))]
-    if not known or known[0] != scene.reading.names[0] or scene.near[0].share < _HELD - 0.25:
+    if not scene.near or scene.near[0].share < _HELD - 0.25:
         return None
+    opens = bool(known) and known[0] == scene.reading.names[0]
     for first, last in scene.reading.names:
         tokens = [t for t in scene.reading.tokens[first:last] if t.lower not in _TITLES]
-        if len(tokens) < 2 or first == 0:
+        if not tokens or first == 0 or scene.reading.tokens[first - 1].lower in _OPENERS:
             continue
-        if any(t.lower in asked or any(t.lower in text for text in passages) for t in tokens):
+        if any(t.lower in asked or _in_context(t.lower, scene) for t in tokens):
+            continue
+        if len(tokens) < 2 and not _lone_name(tokens[0], scene):
+            continue
+        if len(tokens) > 1 and not opens:
             continue
         written = scene.reading.text[tokens[0].start : tokens[-1].end]
         return unmentioned(scene, name, f"the context nowhere names {written!r}")
     return None
+
+
+_OPENERS = frozenset(".!?:;|\"'“‘«(")
+_SHORTEST_NAME = 5
+_STEM = 4
+"""Letters that a name shares with what is made of it: "France", "French"."""
+
+
+def _in_context(word: str, scene: Scene) -> bool:
+    return any(word in text for text in scene.pages.squeezed)
+
+
+def _lone_name(token: Token, scene: Scene) -> bool:
+    """Whether a single word is a name that nothing in the context can stand for."""
+    word = token.lower
+    if len(word) < _SHORTEST_NAME or not word.isalpha() or token.value >= 0 or _capitals(scene):
+        return False
+    if token.key is None or scene.reading.text[token.start : token.end].isupper():
+        return False
+    if word.endswith(_OF_PEOPLES) or scene.near[0].share < _HELD - 0.15:
+        return False
+    return not any(word[:_STEM] in text for text in scene.pages.squeezed)
+
+
+_OF_PEOPLES = ("ish", "ese", "ian", "ean", "can", "ench", "utch", "ans")

@@ -17,10 +17,15 @@ from faithguard.verifiers._values import Value
 from faithguard.verifiers.rules._family import Family
 from faithguard.verifiers.rules._reading import Clause, Reading, Token
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of, unmentioned
+from faithguard.verifiers.rules._tables import Group, Table
 
 __all__ = ["TablesLists"]
 
 _MOST_ROWS = 12
+_MOST_TABLES = 8
+"""Tables that are all looked at; of more only those with a row near to the claim."""
+_MOST_GROUPS = 60
+"""Lists; among more of them one item stands in another by chance."""
 _FEWEST_ITEMS = 3
 _LONGEST_ITEM = 8
 """Words."""
@@ -35,16 +40,332 @@ _NO_ITEM = frozenset(
 class TablesLists(Family):
     """Veto a value from another cell, and an item that the list has not."""
 
-    name = "tables_lists@1"
+    name = "tables_lists@2"
 
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where the table or list agrees or is not clear."""
         scene = scene_of(claim, context)
         return (
-            _wrong_cell(scene, self.name)
+            _wrong_row(scene, self.name)
+            or _wrong_cell(scene, self.name)
+            or _wrong_group(scene, self.name)
+            or _unticked(scene, self.name)
             or _wrong_key(scene, self.name)
             or _added(scene, self.name)
         )
+
+
+# -- rows -------------------------------------------------------------------------------------
+
+_DENIED = frozenset(
+    "not no never without neither nor none except unlike instead lacks lack than only different"
+    " nicht kein keine keinen ohne außer pas ne sans sauf aucun sin ningún ninguna non senza sem"
+    " não 不 没有 無 なし ない".split()
+)
+_ALL = frozenset("all every each both alle tous toutes todos todas tutti tutte".split())
+_NEVER = "不没無无ない"
+
+
+def _denies(reading: Reading) -> bool:
+    return any(
+        token.lower in _DENIED or token.lower.endswith("n't") for token in reading.tokens
+    ) or any(mark in reading.text for mark in _NEVER)
+
+
+def _said(cell: Reading, claim: Reading) -> bool:
+    """Whether a claim says all that a cell holds."""
+    own = {token.key for token in cell.tokens if token.key}
+    if (not own and not cell.values) or (_denies(cell) and not _denies(claim)):
+        return False
+    words = {token.lower for token in cell.tokens if token.key}
+    if len(words) == 1 and not words <= {token.lower for token in claim.tokens}:
+        return False  # "closed" and "closes at 8"
+    return own <= claim.keys and all(any(v.agrees(o) for v in claim.values) for o in cell.values)
+
+
+def _wrong_row(scene: Scene, name: str) -> Verdict | None:
+    held = {near.number for near in scene.near}
+    for table in scene.pages.tables:
+        many = len(scene.pages.tables) > _MOST_TABLES
+        if many and held.isdisjoint(number for number, _ in table.rows):
+            continue
+        claim = scene.reading
+        named = _named_rows(table, claim)
+        verdict = (
+            _of_other_row(scene, name, table, named)
+            or _ticked(scene, name, table, named)
+            or _not_of_all(scene, name, table, named)
+        )
+        if verdict is not None:
+            return verdict
+    return None
+
+
+def _named_rows(table: Table, claim: Reading) -> list[int]:
+    """Return the places of the rows that a claim names: by their first cell, or a cell of theirs.
+
+    Of "Fibre" and "Fibre L" the one that says more is meant.
+    """
+    width = max(len(cells) for _, cells in table.rows)
+    for column in range(min(width, _LABELS)):
+        texts = [cells[column].text for _, cells in table.rows if column < len(cells)]
+        if len(set(texts)) < len(texts):
+            continue
+        found = [
+            n
+            for n, (_, cells) in enumerate(table.rows)
+            if column < len(cells) and _said(cells[column].reading, claim)
+        ]
+        if found:
+            keys = {n: table.rows[n][1][column].reading.keys for n in found}
+            return [n for n in found if not any(keys[n] < keys[other] for other in found)]
+    return []
+
+
+_LABELS = 2
+"""Columns whose cells may name a row."""
+
+
+def _of_other_row(scene: Scene, name: str, table: Table, named: list[int]) -> Verdict | None:
+    """Veto what stands in a column, but not in the row that the claim names."""
+    if not named or _denies(scene.reading):
+        return None
+    claim = scene.reading
+    together = len(named) > 1 and _listed_together(table, named, claim)
+    if len(named) > 1 and not together:
+        return _of_no_row(scene, name, table, named)
+    held = {n for n in named for cell in table.rows[n][1] if _said(cell.reading, claim)}
+    for column in range(1, len(table.header)):
+        if table.asks(column):
+            continue
+        own = {
+            n for n in named
+            if column < len(table.rows[n][1]) and _said(table.rows[n][1][column].reading, claim)
+        }  # fmt: skip
+        if own and not (together and len(own) < len(named)):
+            continue
+        for number, (_, cells) in enumerate(table.rows):
+            other = number not in named and column < len(cells)
+            if not (other and _telling(cells[column].reading)) and number not in own:
+                continue
+            cell = cells[column].reading
+            label = cells[0].reading
+            if number not in named and _half_said(label, claim):
+                continue
+            if not _said(cell, claim) or _elsewhere(table, named, column, cell, own):
+                continue
+            missing = next(n for n in named if n not in own)
+            near = scene.at(table.rows[missing][0])
+            row = table.rows[missing][1]
+            written = row[column].text if column < len(row) else ""
+            reason = f"the table has {written!r} there, and {cell.text!r} in another row"
+            return contradiction(scene, name, reason, near) if held else None
+    return None
+
+
+def _of_no_row(scene: Scene, name: str, table: Table, named: list[int]) -> Verdict | None:
+    """Veto a value that stands in none of the rows that the claim names, but in another."""
+    here = [cell.reading for n in named for cell in table.rows[n][1]]
+    for value in scene.reading.values:
+        if any(value.agrees(v) for r in (*here, *table.header) for v in r.values):
+            continue
+        for number, (_, cells) in enumerate(table.rows):
+            held = any(
+                _telling(c.reading) and value.agrees(v) for c in cells for v in c.reading.values
+            )
+            if held and number not in named:
+                reason = f"{value.text!r} stands in another row of the table"
+                return contradiction(scene, name, reason, scene.at(table.rows[named[0]][0]))
+    return None
+
+
+def _half_said(label: Reading, claim: Reading) -> bool:
+    """Whether a claim may mean a row without saying all of its label: "7.4" of "7.4 LTS"."""
+    held = any(v.agrees(o) for o in label.values for v in claim.values)
+    return held or bool({t.key for t in label.tokens if t.key} & claim.keys)
+
+
+def _telling(cell: Reading) -> bool:
+    """Whether a cell is said by chance seldom: more than a small number."""
+    if any(token.key for token in cell.tokens):
+        return True
+    return any(v.unit or len(v.text) > 1 for v in cell.values)
+
+
+def _elsewhere(table: Table, named: list[int], column: int, cell: Reading, own: set[int]) -> bool:
+    """Whether a named row holds the same in another column, or its header says it."""
+    if any(_said(head, cell) for head in table.header if head.keys):
+        return True
+    if cell.keys and any(cell.keys <= head.keys for head in table.header):
+        return True
+    return not own and any(
+        _said(cell, other.reading)
+        for n in named
+        for place, other in enumerate(table.rows[n][1])
+        if place != column
+    )
+
+
+def _listed_together(table: Table, named: list[int], claim: Reading) -> bool:
+    """Whether a claim lists rows side by side: "Ann, Bo and Cy"."""
+    keys = {key for n in named for key in table.rows[n][1][0].reading.keys}
+    places = [n for n, token in enumerate(claim.tokens) if token.key in keys]
+    return bool(places) and all(
+        token.key in keys or token.key is None for token in claim.tokens[places[0] : places[-1]]
+    )
+
+
+def _ticked(scene: Scene, name: str, table: Table, named: list[int]) -> Verdict | None:
+    """Veto "has a pool" where the column of pools says no in that row, and the other way round."""
+    if len(named) != 1:
+        return None
+    sentence, cells = table.rows[named[0]]
+    label = {key for cell in cells[:1] for key in cell.reading.keys}
+    for column in range(1, min(len(table.header), len(cells))):
+        truth, asked = cells[column].truth, table.header[column].keys - label
+        if truth is None or not asked or not table.asks(column):
+            continue
+        if not asked <= scene.reading.keys:
+            continue
+        if truth == _denied_there(scene.reading, asked):
+            said = cells[column].text or "nothing"
+            reason = f"the table has {said!r} under {table.header[column].text!r}"
+            return contradiction(scene, name, reason, scene.at(sentence))
+    return None
+
+
+def _denied_there(reading: Reading, keys: frozenset[str]) -> bool:
+    """Whether the clause that holds words denies them."""
+    clause = next((c for c in reading.clauses if keys & c.keys), None)
+    if clause is None:
+        return False
+    words = [t.lower for t in reading.words(clause)]
+    return any(w in _DENIED - {"only", "than"} or w.endswith("n't") for w in words)
+
+
+def _not_of_all(scene: Scene, name: str, table: Table, named: list[int]) -> Verdict | None:
+    """Veto "all plans have it" where one row says no, or something else."""
+    claim = scene.reading
+    if named or _denies(claim) or not _speaks_of_all(table, claim):
+        return None
+    for column in range(1, len(table.header)):
+        cells = table.column(column)
+        asked = table.header[column].keys
+        if asked and asked <= claim.keys and table.asks(column):
+            wrong = [n for n, cell in enumerate(cells) if not cell.truth]
+        else:
+            said = [_said(cell.reading, claim) for cell in cells]
+            wrong = [n for n, ok in enumerate(said) if not ok] if any(said) else []
+            wrong = [n for n in wrong if asked & claim.keys]
+        if wrong:
+            number, row = table.rows[wrong[0]]
+            reason = f"the table has {row[column].text!r} for {row[0].text!r}"
+            return contradiction(scene, name, reason, scene.at(number))
+    return None
+
+
+def _speaks_of_all(table: Table, claim: Reading) -> bool:
+    label = frozenset(key for head in table.header[:_LABELS] for key in head.keys)
+    for number, token in enumerate(claim.tokens):
+        if token.lower in _ALL:
+            after = {t.key for t in claim.tokens[number + 1 : number + 5] if t.key}
+            if label & after:
+                return True
+    return False
+
+
+# -- groups of items --------------------------------------------------------------------------
+
+
+def _wrong_group(scene: Scene, name: str) -> Verdict | None:
+    """Veto an item in a list to which it does not belong."""
+    claim = scene.reading
+    if _denies(claim) or len(scene.pages.groups) > _MOST_GROUPS:
+        return None
+    said = [
+        (group, [item for item in group.items if item.keys and item.keys <= claim.keys])
+        for group in scene.pages.groups
+    ]
+    for group, items in said:
+        labelled = _labelled(group, claim)
+        if not labelled and len(items) < _FEWEST_ITEMS - 1:
+            continue
+        own = frozenset(key for item in group.items for key in item.keys) | group.label.keys
+        for other, strays in said:
+            if other is group or _overlaps(group, other) or _labelled(other, claim):
+                continue
+            for item in strays if len(other.items) > 1 else ():
+                sibling = labelled and not items and other.label.keys & group.label.keys
+                beside = any(_beside(claim, i.keys, item.keys) for i in items if i is not item)
+                if not item.keys & own and (beside or sibling) and not _in_all(item, said, other):
+                    reason = f"{item.text!r} stands under {other.label.text!r}"
+                    return contradiction(scene, name, reason, _line_of(scene, item))
+    return None
+
+
+_WHEN = frozenset(("before", "after", "during"))
+
+
+def _labelled(group: Group, claim: Reading) -> bool:
+    """Whether a claim says the label of a list, and not that of its counterpart."""
+    when = _WHEN & {token.lower for token in group.label.tokens}
+    return _said(group.label, claim) and when <= {token.lower for token in claim.tokens}
+
+
+def _beside(claim: Reading, one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether a claim lists two things side by side, with nothing but things between them."""
+    places = [n for n, token in enumerate(claim.tokens) if token.key in one | other]
+    mine = [n for n in places if claim.tokens[n].key in one]
+    theirs = [n for n in places if claim.tokens[n].key in other]
+    if not mine or not theirs:
+        return False
+    first, last = (mine[-1], theirs[0]) if mine[-1] < theirs[0] else (theirs[-1], mine[0])
+    between = claim.tokens[first + 1 : last]
+    return first < last and not any(t.lower in _NO_ITEM | _TURNS for t in between)
+
+
+_TURNS = frozenset("while but whereas who which ; : . you they it".split())
+
+
+def _overlaps(one: Group, two: Group) -> bool:
+    """Whether one list is a part of the other."""
+    texts = {item.text for item in one.items} & {item.text for item in two.items}
+    return bool(texts)
+
+
+def _in_all(item: Reading, said: list[tuple[Group, list[Reading]]], other: Group) -> bool:
+    """Whether a list that the claim names holds the item too."""
+    return any(
+        item.text in {i.text for i in group.items}
+        for group, _ in said
+        if group is not other and not _overlaps(group, other)
+    )
+
+
+def _line_of(scene: Scene, item: Reading) -> Near | None:
+    return next((near for near in scene.near if item.keys <= near.reading.keys), None)
+
+
+_BOX = ("[ ]", "☐")
+_TICKED = ("[x]", "[X]", "☑", "☒")
+
+
+def _unticked(scene: Scene, name: str) -> Verdict | None:
+    """Veto as done what a box of the context leaves open, and the other way round."""
+    for near in scene.near:
+        text = near.reading.text.lstrip("-* ")
+        done = text.startswith(_TICKED)
+        if not done and not text.startswith(_BOX):
+            continue
+        keys = frozenset(key for key in near.reading.keys if len(key) > 1)
+        clause = max(scene.reading.clauses, key=lambda c: len(keys & c.keys))
+        if (
+            keys
+            and keys <= scene.reading.keys
+            and done == _denied_there(scene.reading, clause.keys)
+        ):
+            return contradiction(scene, name, f"the context has {text[:60]!r}", near)
+    return None
 
 
 # -- cells ------------------------------------------------------------------------------------
@@ -133,7 +454,8 @@ def _dated(claim: Reading, clause: Clause, value: Value, row: Reading) -> Iterat
 def _named(words: frozenset[str], row: Reading) -> Iterator[int]:
     """Yield the columns that words name."""
     for number, (keys, _) in enumerate(row.columns[: len(row.clauses)]):
-        if number and keys and 2 * len(keys & words) >= len(keys):
+        label = row.clauses[0].keys
+        if number and keys and 2 * len(keys & words) >= len(keys) and not keys <= label:
             yield number
 
 

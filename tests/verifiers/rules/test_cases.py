@@ -9,6 +9,7 @@ from faithguard.types import Exchange, Report
 from faithguard.verifiers import Context
 from faithguard.verifiers.rules import RULES
 from tests.verifiers.rules.cases import CASES, Case
+from tests.verifiers.rules.passages import PASSAGES, Told
 
 SCORER = Scorer(verifiers=[rule() for rule in RULES], cache=None)
 
@@ -45,6 +46,17 @@ def test_the_context_itself_is_never_vetoed(case: Case) -> None:
     """What stands in the context word for word is supported by it."""
     if isinstance(case.context, str) and "\n" not in case.context:
         assert vetoed(ruled(case, case.context)) == []
+
+
+@pytest.mark.parametrize(
+    "told", PASSAGES, ids=lambda told: f"{told.family}: {told.context[0][:40]}"
+)
+def test_claims_about_a_passage_of_several_sentences(told: Told) -> None:
+    """Those that it supports are left alone, and those a small step away are vetoed."""
+    cases = {c: Case(told.family, told.context, c, c) for c in (*told.faithful, *told.wrong)}
+    found = [claim for claim, case in cases.items() if vetoed(ruled(case, claim))]
+
+    assert found == list(told.wrong)
 
 
 def test_evidence_of_a_contradiction_is_the_sentence_that_says_otherwise() -> None:

@@ -35,7 +35,19 @@ def test_time_grows_with_the_length(piece: str) -> None:
     assert growth(work, 20_000) < LINEAR
 
 
-@pytest.mark.parametrize("piece", ["Ann paid 12 EUR. ", "not 1 mg, ", "| 1 | a ", "K: 3 May\n"])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "Ann paid 12 EUR. ",
+        "not 1 mg, ",
+        "| 1 | a ",
+        "K: 3 May\n",
+        "Ann, who paid Bo, and ",
+        "- EUR: mg, May\n",
+        "EUR except mg, ",
+        "more than mg ",
+    ],
+)
 def test_steps_grow_with_the_length(piece: str) -> None:
     """Four times the context, about four times the calls, not sixteen."""
     one, four = steps(piece * 100), steps(piece * 400)

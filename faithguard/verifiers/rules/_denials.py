@@ -1,0 +1,112 @@
+"""Whether two deeds say the same, or one denies what the other says.
+
+In: a deed of a claim and one of the context. Out: 1 where both say it, -1 where one of them denies
+it (by a negation, an opposite verb or a denying syllable), 0 where they do not speak of one thing;
+and whether what stands around them is near enough that both cannot hold.
+
+What is denied of all is denied of each, and what is said of each need not be said of all: "express
+parcels are never free" contradicts "express parcels are free for members", and "final sale items
+cannot be returned" does not contradict "items can be returned".
+"""
+
+from __future__ import annotations
+
+from faithguard.verifiers.rules._antonyms import affirmative, opposed
+from faithguard.verifiers.rules._deeds import Deed
+from faithguard.verifiers.rules._reading import Token, key_of
+from faithguard.verifiers.rules._scene import Near, Scene
+from faithguard.verifiers.rules._verbs import base_of
+
+__all__ = ["collide", "relation", "said_by"]
+
+_MOST_SIDES = 0.6
+_HALF = 0.45
+_SOME_SIDES = 0.3
+_LINKING = frozenset(("be", "have", "do"))
+_REPORTING = frozenset("say tell think believ claim mean show".split())
+_PARTICLES = ({"up", "down"}, {"in", "out"}, {"on", "off"})
+
+
+def relation(mine: Deed, theirs: Deed) -> int:
+    """Return 1 if two deeds say the same, -1 if one denies the other, else 0."""
+    same = mine.denied == theirs.denied
+    if mine.verb in _REPORTING:
+        return 0
+    if mine.verb == theirs.verb:
+        if "need" in (mine.modal, theirs.modal) and not same:
+            plain = theirs if mine.modal == "need" else mine
+            return -1 if plain.modal == "must" else 0
+        if {mine.particle, theirs.particle} in _PARTICLES:
+            return -1 if same else 0
+        return 1 if same else -1
+    if mine.passive != theirs.passive and {mine.verb, theirs.verb} == {"win", "lose"}:
+        return 1 if same else -1
+    if opposed(mine.verb, theirs.verb):
+        crossed = mine.subject & (theirs.sides - theirs.subject)
+        if crossed or (mine.denied and theirs.denied):
+            return 0  # one lost to the other who won
+        return -1 if same else 1
+    for one, two in ((mine, theirs), (theirs, mine)):
+        word = affirmative(one.word)
+        if word is not None and two.verb in (key_of(word), key_of(base_of(word) or word)):
+            return -1 if same else 1
+    return 0
+
+
+def said_by(mine: Deed, theirs: Deed, scene: Scene) -> float:
+    """Return how much of what a deed of the claim says stands around one of the context."""
+    loose = mine.pronoun or theirs.pronoun
+    sides = mine.sides - mine.subject if loose else mine.sides
+    whole = scene.weight(sides or mine.sides)
+    return scene.weight((sides or mine.sides) & theirs.sides) / whole if whole else 0.0
+
+
+def collide(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
+    """Whether two deeds of which one denies the other speak of one thing."""
+    shared = mine.sides & theirs.sides
+    if not shared or mine.conditional or theirs.conditional:
+        return False
+    inherited = scene.pages.inherited(near.number)
+    before = scene.all[near.number - 1].keys if theirs.pronoun and near.number else frozenset[str]()
+    own, other = mine.sides - mine.subject, theirs.sides - theirs.subject
+    beside = near.reading.keys if own & other else frozenset[str]()
+    if mine.subject and not mine.subject & (theirs.sides | inherited | before | beside):
+        return False
+    if own and other and not own & theirs.sides and not other & mine.sides:
+        return False
+    if mine.verb in _LINKING and scene.weight(own & other) < _MOST_SIDES * scene.weight(
+        own | other
+    ):
+        return False
+    if any(key in scene.proper for key in mine.sides - near.reading.keys - inherited):
+        return False
+    return _covers(mine, theirs, scene, near.reading.keys) and not _other_values(
+        mine, theirs, scene, near
+    )
+
+
+def _covers(mine: Deed, theirs: Deed, scene: Scene, keys: frozenset[str]) -> bool:
+    held, holds = said_by(mine, theirs, scene), said_by(theirs, mine, scene)
+    if (mine.sides - mine.subject) & (theirs.sides - theirs.subject):
+        # the rest may stand elsewhere in the sentence
+        held = max(held, scene.weight(mine.sides & keys) / scene.weight(mine.sides))
+        holds = max(holds, _HALF if theirs.denied else 0.0)
+    if theirs.denied or opposed(mine.verb, theirs.verb):
+        general = holds >= 1.0 and held >= _SOME_SIDES
+        return general or (holds >= _MOST_SIDES and held >= _HALF)
+    return held >= _MOST_SIDES and holds >= _SOME_SIDES
+
+
+def _other_values(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
+    """Whether the two are tied to different values: open on Mondays, closed on Sundays."""
+    own = _values(scene.reading.tokens, mine)
+    other = _values(near.reading.tokens, theirs)
+    return any(
+        not any(scene.reading.values[n].agrees(near.reading.values[m]) for m in other)
+        for n in own
+        if any(scene.reading.values[n].comparable(near.reading.values[m]) for m in other)
+    )
+
+
+def _values(tokens: tuple[Token, ...], deed: Deed) -> set[int]:
+    return {token.value for token in tokens[deed.start : deed.end] if token.value >= 0}

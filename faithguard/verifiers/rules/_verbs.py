@@ -1,0 +1,151 @@
+"""English verbs: the forms that one verb takes, and which words are verbs at all.
+
+In: a word. Out: its base form if it can be a form of a verb, and whether it can be a participle.
+A closed list of what documents and answers are written with; what ends in "ed" is a verb unseen.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+__all__ = ["base_of", "is_participle", "is_past"]
+
+_IRREGULAR = """
+    become became become, begin began begun, bind bound bound, break broke broken,
+    bring brought brought, build built built, buy bought bought, catch caught caught,
+    choose chose chosen, come came come, cost cost cost, cut cut cut, deal dealt dealt, dig dug dug,
+    draw drew drawn, drink drank drunk, drive drove driven, eat ate eaten, fall fell fallen,
+    feed fed fed, feel felt felt, fight fought fought, find found found, flee fled fled,
+    fly flew flown, forbid forbade forbidden, forget forgot forgotten, freeze froze frozen,
+    get got got, give gave given, go went gone, grow grew grown, hang hung hung, hear heard heard,
+    hide hid hidden, hit hit hit, hold held held, keep kept kept, know knew known, lay laid laid,
+    lead led led, learn learnt learnt, leave left left, lend lent lent, let let let, lie lay lain,
+    light lit lit, lose lost lost, make made made, mean meant meant, meet met met,
+    overtake overtook overtaken, pay paid paid, put put put, quit quit quit, read read read,
+    ride rode ridden, ring rang rung, rise rose risen, run ran run, say said said, see saw seen,
+    seek sought sought, sell sold sold, send sent sent, set set set, shoot shot shot,
+    show showed shown, shrink shrank shrunk, shut shut shut, sing sang sung, sink sank sunk,
+    sit sat sat, sleep slept slept, speak spoke spoken, spend spent spent, split split split,
+    spread spread spread, stand stood stood, steal stole stolen, stick stuck stuck,
+    strike struck struck, swim swam swum, take took taken, teach taught taught, tear tore torn,
+    tell told told, think thought thought, throw threw thrown, understand understood understood,
+    undertake undertook undertaken, wear wore worn, win won won, withdraw withdrew withdrawn,
+    write wrote written, beat beat beaten, bear bore born, overcome overcame overcome
+"""
+_REGULAR = """
+    abolish absorb accept access accompany achieve acquire act activate add address adjust admire
+    admit adopt advise affect agree allow amend announce answer appear apply appoint approve argue
+    arrange arrive ask assess assign assist attach attack attend attract audit avoid award ban
+    bathe belong bid bill block board book borrow brief bury call cancel capture carry cause
+    celebrate challenge change charge check claim classify clean clear climb close collect combine
+    command commission compensate compete complain complete comply compose conclude conduct confirm
+    connect consider consist consult consume contact contain continue contract contribute control
+    convert cook cool copy correct cover create criticise cross cure damage decide declare decline
+    decrease deduct defeat defend define delay delegate delete deliver demand deny depart depend
+    deposit derive describe design destroy detect determine develop dictate die direct disable
+    disappear discard discharge discourage discover discuss dismiss display dispute dissolve
+    distribute divide document donate double drain drop earn edit elect employ empty enable
+    encourage encrypt end endorse enforce engage enhance enjoy enlarge enrol ensure enter entitle
+    escape establish evaluate examine exceed exchange exclude execute exempt exhibit exile exist
+    expand expect expire explain export expose extend face fail favour file fill filter finance
+    fire find finish fit fix follow force forward found fuel fund gain gather generate govern grant
+    guarantee guard guide halt handle happen harm harvest head heat help hire host house
+    identify ignore implement import impose improve incline include increase incubate indemnify
+    indicate induce infect influence inform inherit inhibit inject injure insert inspect install
+    instruct insure integrate intend introduce invent invest investigate invite involve issue join
+    judge justify kill knock label lack land last launch lease license lift limit link list load
+    locate lock log lower maintain manage manufacture mark marry match measure melt mention merge
+    migrate mix model modify monitor move multiply name need neglect negotiate nest nominate note
+    notify obtain occupy occur offer omit open operate oppose order organise outlaw outperform own
+    oxidise pack paint pardon park participate pass perform permit persist place plan plant play
+    point possess postpone power practise praise precede prefer premiere prepare prescribe present
+    preserve press prevent print produce prohibit promise promote propose prosecute protect prove
+    provide publish pump punish purchase push qualify quarantine quote raise rank reach react
+    rebuild receive recognise recommend record recover recruit recycle reduce refer refill reflect
+    refrigerate refund refuse regain register regulate reimburse reject release rely remain remember
+    remove renew rent repair repeat replace reply report represent request require rescue research
+    reserve reset resign resist resolve respond restart restore restrict result resume retain
+    retire return reveal review reward rinse rule sail sample save schedule scan score screen seal
+    search seat secure separate serve settle share ship shorten sign slow smoke soak solve sort
+    sponsor start state stay stimulate stop store strengthen study sublet submit succeed sue suffer
+    suggest supervise supply support suppress surround suspend swallow swap switch target tax test
+    thank threaten tolerate touch track trade train transfer translate transmit transport
+    travel treat trigger trust try turn unlock update upgrade use vaccinate validate value veto
+    view violate visit vote wait walk want warn wash water weaken wear weigh welcome widen work
+    apply administer accommodate accumulate advance arrest calculate circulate collapse conceal
+    confer confess contradict crash curdle decay deposit depose deprecate deploy desert dilute
+    display disrupt eat elect eliminate emit erode evacuate evolve ferment flood flow forward gain
+    heal hinder host imprison insist interview isolate knead lecture lengthen line mail mentor
+    narrow obey obtain occur outnumber outsource overrule own peel persuade pour predict proceed
+    process program promote purify query raid recall recite redeem repel reproduce respect retreat
+    rub sack sanction season secrete sentence simmer sketch span spray stem sterilise stir stretch
+    succeed sweeten tend terminate thaw tighten trace trap tutor unite urge utilise verify witness
+    accelerate analyse annex archive assemble authorise back bake balance blame bless boil breed
+    brew burn campaign cast chair champion chase classify coach coat collide colonise commit
+    compare compile compute condemn cooperate coordinate crown cultivate deliver demonstrate
+    devise disclose donate draft dress dye embed endanger equip exempt expel feature flag forecast
+    freeze gauge graduate grill guide harbour haul hunt illustrate inaugurate incorporate infringe
+    inspire interpret invade jail kick lag lobby mandate migrate mine mirror mould move notice
+    nurse object oversee pilot pollinate polish profit provoke rate refute remind rename render
+    rotate route sample scale ship sow spare spill spoil stage staff steer sweep tackle tailor
+    threaten throttle toast top toss translate trim tune upload download volunteer weave weld
+"""
+
+
+def _tables() -> tuple[dict[str, str], frozenset[str], frozenset[str]]:
+    forms: dict[str, str] = {}
+    participles: set[str] = set()
+    bases: set[str] = set(_REGULAR.split())
+    for entry in _IRREGULAR.split(","):
+        base, past, participle = entry.split()
+        bases.add(base)
+        forms[past] = forms[participle] = base
+        participles.add(participle)
+    return forms, frozenset(participles), frozenset(bases)
+
+
+_FORMS, _PARTICIPLES, _BASES = _tables()
+
+
+def is_past(word: str) -> bool:
+    """Whether a word can tell of the past, or be a participle: "wrote", "written", "cut"."""
+    return word in _FORMS or is_participle(word)
+
+
+_SHORTEST = 4
+"""Letters; "seed" and "need" are no participles."""
+
+
+@lru_cache(maxsize=65_536)
+def base_of(word: str) -> str | None:
+    """Return the base form of a word in lower case; None where no form of a verb is known."""
+    if word in _FORMS:
+        return _FORMS[word]
+    if word in _BASES:
+        return word
+    if word in _NO_VERBS:
+        return None
+    for ending, instead in _ENDINGS:
+        if word.endswith(ending):
+            stem = word[: -len(ending)]
+            for base in (stem + instead, stem, stem[:-1] if stem[-1:] == stem[-2:-1] else stem):
+                if base in _BASES:
+                    return base
+    return word.removesuffix("ed") if _looks_past(word) else None
+
+
+def _looks_past(word: str) -> bool:
+    return word.endswith("ed") and len(word) > _SHORTEST and word not in _NO_VERBS
+
+
+_NO_VERBS = frozenset("indeed hundred speed breed bleed seed weed deed reed greed shed red".split())
+
+
+_ENDINGS = (
+    ("ies", "y"), ("ied", "y"), ("es", "e"), ("ed", "e"), ("ing", "e"), ("s", ""),
+)  # fmt: skip
+
+
+def is_participle(word: str) -> bool:
+    """Whether a word can be a past participle: "sold", "appointed"."""
+    return word in _PARTICIPLES or _looks_past(word) or word in ("used", "owed")

@@ -25,6 +25,20 @@ _NEGATIVE = re.compile(
 )
 """In a question it leaves open what a yes or a no means."""
 
+_SENTENCES = re.compile(r"(?<=[.!?])\s+")
+
+_INVERTED = re.compile(
+    r"\W*(?:(?:and|so|but|or|then|please|hi|hello),? )?(?P<verb>is|are|was|were|am|do|does|did|has|"
+    r"have|"
+    r"had|can|could|will|would|shall|should|must|may|might) (?P<rest>\S+ .*?)[?\s]*",
+    re.IGNORECASE,
+)
+"""A question that begins with its verb, in English."""
+
+_HELPING = frozenset({"do", "does", "did"})
+
+_ARTICLES = frozenset("a an the this that these those my your our their his her its".split())
+
 _PART = re.compile(r"[;；]\s*|,?\s+(?:while|whereas|whilst|but|however)\s+", re.IGNORECASE)
 
 _PRONOUN = re.compile(
@@ -53,12 +67,15 @@ _MOST = 200
 """Sentences that hold an answer's words which are looked at."""
 
 
-def settled(claim: Claim, look: Callable[[Claim], Verdict | None]) -> Verdict | None:
+def settled(
+    claim: Claim, look: Callable[[Claim], Verdict | None], context: Context
+) -> Verdict | None:
     """Return what a verifier finds of a claim; of a yes or a no by what was asked.
 
     Args:
         claim: The claim.
         look: What the verifier finds of a claim that is to be taken as it stands.
+        context: Of its exchange.
     """
     parts = asked_and_said(claim.text)
     if parts is None or _NEGATIVE.search(parts[0]):
@@ -67,8 +84,29 @@ def settled(claim: Claim, look: Callable[[Claim], Verdict | None]) -> Verdict | 
     no = denies(said)
     if not no and not agrees(said):
         return look(claim)
-    found = look(replace(claim, text=f"{question} Yes."))
+    found = look(replace(claim, text=_stated(question, context)))
     return _turned(found) if no and found is not None else found
+
+
+def _stated(question: str, context: Context) -> str:
+    """Return what a yes says, as a statement where that can be told: rules read its order.
+
+    "Is the east gate open on Mondays?" has the longest beginning that the context names as its
+    subject: "the east gate is open on Mondays".
+    """
+    *before, last = _SENTENCES.split(question.strip())
+    match = _INVERTED.fullmatch(last)
+    if match is None:
+        return f"{question} Yes."
+    words = match["rest"].split()
+    held = [sentence.text.casefold() for sentence in context.select(question, most=8).sentences]
+    most = max(
+        (n for n in range(1, len(words)) if any(" ".join(words[:n]).casefold() in t for t in held)),
+        default=2 if words[0].casefold() in _ARTICLES else 1,
+    )
+    verb = "" if match["verb"].casefold() in _HELPING else f"{match['verb'].lower()} "
+    stated = f"{' '.join(words[:most])} {verb}{' '.join(words[most:])}.".strip()
+    return " ".join([*before, stated[:1].upper() + stated[1:]])
 
 
 def _turned(found: Verdict) -> Verdict | None:

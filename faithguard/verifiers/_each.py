@@ -25,7 +25,7 @@ class EachClaim:
 
     def verify(self, claims: Sequence[Claim], context: Context) -> Sequence[Verdict | None]:
         """Return what is said of each claim, in order."""
-        return [settled(claim, lambda one: self.found(one, context)) for claim in claims]
+        return [settled(claim, lambda one: self.found(one, context), context) for claim in claims]
 
     def found(self, claim: Claim, context: Context) -> Verdict | None:
         """Return what is said of a claim that is to be taken as it stands."""

@@ -39,7 +39,7 @@ _FOREIGN_ROOM = 55
 _LONG = 40
 """Words of a passage that sentences are taken from."""
 
-_PLAIN, _NOTICES = 0.76, 0.88
+_PLAIN, _NOTICES = 0.74, 0.86
 """Chances up to which a row brings nothing of its own wording, and up to which no notice."""
 
 _TRIES = 6

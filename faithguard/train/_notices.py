@@ -1,10 +1,10 @@
 """Nothing -> an invented notice, and a claim about it.
 
-In: a source of chance. Out: `Notice`: prices, times, doses and rules of things that do not exist, as
-sentences, a list or a table, and a claim with its target: said as it stands, said shorter, said in
-other words, with the value of another thing, with a value of none, without the condition it holds
-under, or about what the notice does not mention. Labelled data has little of this, and what a
-guard is asked about is mostly this.
+In: a source of chance. Out: `Notice`: prices, times, doses and rules of things that do not exist,
+as sentences, a list or a table, and a claim with its target: said as it stands, said shorter, said
+in other words, with the value of another thing, with a value of none, without the condition it
+holds under, or about what the notice does not mention. Labelled data has little of this, and what
+a guard is asked about is mostly this.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from faithguard.train._rows import Target
+from faithguard.verifiers._values import find_values
 
 __all__ = ["Notice", "notice"]
 
@@ -30,28 +31,32 @@ class Notice:
 
 
 _THINGS = """
-    day pass, night ticket, locker, small boat, large boat, garden tour, family room, deluxe cabin,
-    pottery class, evening course, winter tyre set, phone plan, spare key, desk lamp, oak table,
-    tomato soup, fish plate, lunch menu, coffee, bread basket, gym card, sauna visit, violin lesson,
-    piano lesson, language course, yoga class, storage box, moving van, city bike, cargo bike,
-    tent site, caravan site, tasting, boat trip, museum card, audio guide, map, helmet, sleeping bag,
-    basic licence, team licence, annual plan, monthly plan, starter kit, filter, pump, heater,
-    dental check, blood test, eye test, vaccination, massage, haircut, oil change, brake service,
-    passport photo, parcel, express letter, registered letter, copy, scan, booking, visa, permit,
-    deposit, late fee, service call, repair, inspection, software update, backup
+    day pass, night ticket, locker, small boat, large boat, garden tour, family room, deluxe
+    cabin, pottery class, evening course, winter tyre set, phone plan, spare key, desk lamp, oak
+    table, tomato soup, fish plate, lunch menu, coffee, bread basket, gym card, sauna visit,
+    violin lesson, piano lesson, language course, yoga class, storage box, moving van, city
+    bike, cargo bike, tent site, caravan site, tasting, boat trip, museum card, audio guide,
+    map, helmet, sleeping bag, basic licence, team licence, annual plan, monthly plan, starter
+    kit, filter, pump, heater, dental check, blood test, eye test, vaccination, massage,
+    haircut, oil change, brake service, passport photo, parcel, express letter, registered
+    letter, copy, scan, booking, visa, permit, deposit, late fee, service call, repair,
+    inspection, software update, backup
 """
 _PLACES = """
-    library, pool, archive, main office, workshop, tool room, north gate, south gate, canteen, museum,
-    bakery, ticket desk, post room, clinic, pharmacy, laboratory, car park, garden, gallery, cinema,
-    climbing hall, help desk, reading room, kitchen, harbour office, ferry, night bus, tram, shuttle,
-    lost property desk, playground, tower, observatory, market hall, ice rink, gym, cloakroom
+    library, pool, archive, main office, workshop, tool room, north gate, south gate, canteen,
+    museum, bakery, ticket desk, post room, clinic, pharmacy, laboratory, car park, garden,
+    gallery, cinema, climbing hall, help desk, reading room, kitchen, harbour office, ferry,
+    night bus, tram, shuttle, lost property desk, playground, tower, observatory, market hall,
+    ice rink, gym, cloakroom
 """
 _PEOPLE = """
-    members, guests, students, teachers, visitors, residents, nurses, drivers, tenants, customers,
-    apprentices, volunteers, pilots, managers, pensioners, employees, subscribers, trainees
+    members, guests, students, teachers, visitors, residents, nurses, drivers, tenants,
+    customers, apprentices, volunteers, pilots, managers, pensioners, employees, subscribers,
+    trainees
 """
 _REMEDIES = """
-    the drops, the syrup, the powder, the tablets, the ointment, the spray, the capsules, the solution
+    the drops, the syrup, the powder, the tablets, the ointment, the spray, the capsules, the
+    solution
 """
 _WORDS: Mapping[str, Sequence[str]] = {
     name: [" ".join(entry.split()) for entry in text.split(",")]
@@ -83,13 +88,13 @@ def _span(rng: random.Random) -> str:
 
 
 def _dose(rng: random.Random) -> str:
-    return f"{rng.choice((1, 2, 3, 4, 5, 10, 15, 20, 25, 40, 50, 75, 100, 200, 250))} " + rng.choice(
-        ("mg", "ml", "g")
-    )
+    amount = rng.choice((1, 2, 3, 4, 5, 10, 15, 20, 25, 40, 50, 75, 100, 200, 250))
+    return f"{amount} {rng.choice(('mg', 'ml', 'g'))}"
 
 
 def _times(rng: random.Random) -> str:
-    return rng.choice(("once a day", "twice a day", "three times a day", "every 6 hours", "at night"))
+    ways = ("once a day", "twice a day", "three times a day", "every 6 hours", "at night")
+    return rng.choice(ways)
 
 
 def _date(rng: random.Random) -> str:
@@ -101,6 +106,18 @@ def _number(rng: random.Random) -> str:
     return str(rng.choice((rng.randint(2, 30), rng.randint(4, 90) * 5, rng.randint(11, 99) * 100)))
 
 
+_FIRST = "Anna Ben Clara Dario Edda Felix Greta Hugo Ines Jonas Karin Leo Mira Nils Olga".split()
+_LAST = "Abel Brand Costa Dahl Engel Fuchs Gray Holm Ibsen Jung Kern Lund Moser Novak Ost".split()
+
+
+def _person(rng: random.Random) -> str:
+    return f"{rng.choice(_FIRST)} {rng.choice(_LAST)}"
+
+
+def _day(rng: random.Random) -> str:
+    return rng.choice("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split())
+
+
 _VALUES: Mapping[str, _Maker] = {
     "money": _money,
     "time": _time,
@@ -109,12 +126,14 @@ _VALUES: Mapping[str, _Maker] = {
     "times": _times,
     "date": _date,
     "number": _number,
+    "person": _person,
+    "day": _day,
 }
 
 # One line holds ways to say the same of a subject and a value; [] may be left out, <> may not.
 _SAYINGS = """
-    The {thing} costs {money}[ at the desk][, tax included]. | The price of the {thing} is {money}. | \
-You pay {money} for the {thing}.
+    The {thing} costs {money}[ at the desk][, tax included]. | \
+The price of the {thing} is {money}. | You pay {money} for the {thing}.
     The {thing} costs {money}< if it is booked a week ahead>.
     A {thing} is {money}[ per person][, drinks and a towel included].
     Members get the {thing} for {money}[ all year round][, as the board decided last spring].
@@ -123,7 +142,8 @@ You pay {money} for the {thing}.
     The {place} opens at {time}[ in summer and in winter][, with guards at the door]. | \
 Opening time of the {place}: {time}.
     The {place} closes at {time}< on Fridays>.
-    The {place}[, which was rebuilt lately,] closes at {time}. | Closing time of the {place} is {time}.
+    The {place}[, which was rebuilt lately,] closes at {time}. | \
+Closing time of the {place} is {time}.
     The {place} can be used until {time}< unless a concert is on>.
     The {place} has room for {number} people[ and a small stage][, lifts included]. | \
 Up to {number} people fit into the {place}.
@@ -180,6 +200,12 @@ class _Statement:
         return [name for name in self.words if name in _VALUES]
 
 
+def _same(one: str, other: str) -> bool:
+    """Say whether two values are one, as 17:00 and 5 pm are."""
+    held, theirs = find_values(one), find_values(other)
+    return one == other or bool(held and theirs and held[0].agrees(theirs[0]))
+
+
 def _written(text: str, words: Mapping[str, str]) -> str:
     text = _SLOT.sub(lambda m: words[m[1]], text)
     return text[0].upper() + text[1:]
@@ -187,7 +213,7 @@ def _written(text: str, words: Mapping[str, str]) -> str:
 
 def notice(rng: random.Random) -> Notice:
     """Return a notice and a claim about it."""
-    return _table(rng) if rng.random() < 0.3 else _sentences(rng)
+    return _table(rng) if rng.random() < 0.45 else _sentences(rng)
 
 
 # -- sentences --------------------------------------------------------------------------------
@@ -250,51 +276,90 @@ def _claimed(
     kind = rng.choice(kinds)
     beside = [other.words[kind] for other in others if kind in other.words]
     value = rng.choice(beside) if beside and rng.random() < 0.7 else _VALUES[kind](rng)
-    if value == main.words[kind]:
+    if _same(value, main.words[kind]):
         return texts[0], "e"
     free = rng.choice((0.0, 0.8))
     return main.changed(**{kind: value}).said(said, free=free, rng=rng), "c"
 
 
-# -- tables and lists -------------------------------------------------------------------------
+# -- tables, lists and enumerations -----------------------------------------------------------
 
-_COLUMNS: Sequence[tuple[str, str, Sequence[str]]] = (
-    ("price", "money", ("The {row} costs {value}.", "The price of the {row} is {value}.")),
-    ("starts", "time", ("The {row} starts at {value}.",)),
-    ("duration", "span", ("The {row} takes {value}.", "The duration of the {row} is {value}.")),
-    ("guarantee", "span", ("The guarantee of the {row} is {value}.",)),
-    ("places", "number", ("The {row} has {value} places.",)),
-    ("next date", "date", ("The next date of the {row} is {value}.",)),
+_COLUMNS: Sequence[tuple[str, str, str]] = (
+    ("price", "money", "costs {value}"),
+    ("starts", "time", "starts at {value}"),
+    ("ends", "time", "ends at {value}"),
+    ("duration", "span", "takes {value}"),
+    ("guarantee", "span", "has a guarantee of {value}"),
+    ("places", "number", "has {value} places"),
+    ("next date", "date", "is next offered on {value}"),
+    ("day", "day", "is on {value}"),
+    ("contact", "person", "is run by {value}"),
 )
+_HEADS = ("item", "offer", "kind", "name", "service", "what")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Grid:
+    """Rows with cells, as a table, a list or sentences will have them."""
+
+    head: str
+    rows: Sequence[str]
+    columns: Sequence[tuple[str, str, str]]
+    cells: Mapping[tuple[str, str], str]
+
+    def line(self, row: str, cells: Mapping[str, str]) -> str:
+        """Return a row as an answer's table gives it to a guard."""
+        named = [(self.head, _capital(row)), *cells.items()]
+        return "; ".join(f"{_capital(name)}: {value}" for name, value in named)
+
+    def sentence(self, row: str, cells: Mapping[str, str]) -> str:
+        """Return the row in words."""
+        said = [way.format(value=cells[name]) for name, _, way in self.columns if name in cells]
+        many = ", ".join(said[:-1]) + " and " + said[-1] if len(said) > 1 else said[0]
+        return f"The {row} {many}."
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def _table(rng: random.Random) -> Notice:
-    rows = rng.sample(_WORDS["thing"], rng.randint(3, 5))
-    columns = rng.sample(_COLUMNS, rng.randint(1, 3))
+    columns = rng.sample(_COLUMNS, rng.choice((1, 1, 2, 3)))
+    rows = rng.sample(_WORDS["thing"], rng.randint(2, 5))
     cells = {(row, c[0]): _VALUES[c[1]](rng) for row in rows for c in columns}
-    name, kind, ways = rng.choice(columns)
+    grid = _Grid(head=rng.choice(_HEADS), rows=rows, columns=columns, cells=cells)
     row = rng.choice(rows)
-    right = cells[row, name]
-    claimed = right
+    told = columns if rng.random() < 0.5 else [rng.choice(columns)]
+    right = {c[0]: cells[row, c[0]] for c in told}
+    said = dict(right)
     if rng.random() < 0.55:
+        name, kind, _ = rng.choice(told)
         others = [cells[other, name] for other in rows]
-        claimed = rng.choice(others) if rng.random() < 0.75 else _VALUES[kind](rng)
-    claim = _written(rng.choice(ways), {"row": row, "value": claimed})
-    text = _laid_out(rows, [c[0] for c in columns], cells, rng)
-    return Notice(text=text, claim=claim, target="e" if claimed == right else "c")
+        said[name] = rng.choice(others) if rng.random() < 0.75 else _VALUES[kind](rng)
+    write = grid.line if rng.random() < 0.55 else grid.sentence
+    target: Target = "e" if all(_same(said[name], right[name]) for name in right) else "c"
+    return Notice(text=_laid_out(grid, rng), claim=write(row, said), target=target)
 
 
-def _laid_out(
-    rows: Sequence[str],
-    columns: Sequence[str],
-    cells: Mapping[tuple[str, str], str],
-    rng: random.Random,
-) -> str:
-    if len(columns) > 1 or rng.random() < 0.4:
-        lines = [["item", *columns], ["---"] * (len(columns) + 1)]
-        lines += [[row, *(cells[row, column] for column in columns)] for row in rows]
+def _laid_out(grid: _Grid, rng: random.Random) -> str:
+    names = [column[0] for column in grid.columns]
+    way = rng.random()
+    if way < 0.35:
+        lines = [[grid.head, *names], ["---"] * (len(names) + 1)]
+        lines += [[row, *(grid.cells[row, name] for name in names)] for row in grid.rows]
         return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    (column,) = columns
-    head, joint = rng.choice((("- ", ": "), ("* ", " - "), ("", ": "), ("- ", ", ")))
-    lines_ = [f"{head}{row[0].upper()}{row[1:]}{joint}{cells[row, column]}" for row in rows]
-    return "\n".join([f"{column[0].upper()}{column[1:]}:", *lines_])
+    if len(names) > 1:
+        told = ({name: grid.cells[row, name] for name in names} for row in grid.rows)
+        return " ".join(map(grid.sentence, grid.rows, told))
+    name, _, phrase = grid.columns[0]
+    pairs = [(row, grid.cells[row, name]) for row in grid.rows]
+    if way < 0.55:
+        head, joint = rng.choice((("- ", ": "), ("* ", " - "), ("", ": "), ("- ", ", ")))
+        lines_ = [f"{head}{_capital(row)}{joint}{value}" for row, value in pairs]
+        return "\n".join([f"{_capital(name)}:", *lines_])
+    listed = [f"{row} {value}" for row, value in pairs]
+    if way < 0.75:
+        return f"{_capital(name)}: {', '.join(listed[:-1])} and {listed[-1]}."
+    first = f"The {pairs[0][0]} {phrase.format(value=pairs[0][1])}"
+    rest = [f"the {row} {value}" for row, value in pairs[1:]]
+    return f"{', '.join([first, *rest[:-1]])} and {rest[-1]}."

@@ -74,7 +74,8 @@ def _tidy(text: str) -> str:
 _ASIDES = re.compile(r"\s*\([^()]*\)|\s*\[[^\[\]]*\]")
 _APPOSITION = re.compile(
     r"(?<=[a-z]), (?:an?|the|which|who|also known as|born|located|founded|named) "
-    r"[^,.;:()]{3,90}, (?=(?:is|are|was|were|has|had|have|[a-z]+ed|[a-z]+s (?:the|an?|in|at|to|on|its|his|her))\b)"
+    r"[^,.;:()]{3,90}, (?=(?:is|are|was|were|has|had|have|[a-z]+ed|"
+    r"[a-z]+s (?:the|an?|in|at|to|on|its|his|her))\b)"
 )
 _LEADING = re.compile(
     r"^(?:In|On|At|During|After|Before|By|From|Since|Throughout|Following|Near|For) [^,;:]{3,60}, "
@@ -236,7 +237,8 @@ _DOUBT = re.compile(
 )
 _MODALS = ("may", "might", "could")
 _SOME = re.compile(
-    r"^(?:Some|Few|Many|Most|Several|A few|Not all) (?!of|have|has|are|were|is|was|had|do|can)(?=[a-z])"
+    r"^(?:Some|Few|Many|Most|Several|A few|Not all) "
+    r"(?!of|have|has|are|were|is|was|had|do|can)(?=[a-z])"
 )
 _SAYS = re.compile(
     r"^[^,;]{3,60}\b(?:claim|believe|think|suspect|allege|hope|argue|fear|deny|doubt|suggest)"
@@ -246,7 +248,8 @@ _SAYS = re.compile(
 
 def _condition(sentence: str, _: random.Random) -> str | None:
     match = _CONDITION.search(sentence)
-    return None if match is None or _ASKS.search(sentence[: match.start()]) else _whole(sentence[: match.start()])
+    left = "" if match is None else sentence[: match.start()]
+    return None if _ASKS.search(left) else _whole(left)
 
 
 def _condition_first(sentence: str, _: random.Random) -> str | None:

@@ -71,6 +71,10 @@ _FRAMES = (
     "It is stated that {}",
     "The context mentions that {}",
     "As described, {}",
+    "Summary: {}",
+    "Steps: {}",
+    "Key facts: {}",
+    "Good to know: {}",
 )
 
 

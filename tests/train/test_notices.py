@@ -42,7 +42,7 @@ def test_a_contradicted_claim_is_not_what_stands_there() -> None:
     values = re.compile(r"\d[\d.:]*\d|\d+")
     false = of("c")
 
-    assert not [made for made in false if made.claim.rstrip(".") in made.text]
+    assert not [made for made in false if made.claim in made.text]
     known = [m for m in false if set(values.findall(m.claim)) <= set(values.findall(m.text))]
     assert 0.4 < len(known) / len(false) < 0.95
 

@@ -22,12 +22,13 @@ _NEARLY_A_MONTH = 26
 _FIRST_YEAR, _LAST_YEAR = 1000, 3000
 
 
-def derivable(value: Value, lines: Sequence[Sequence[Value]]) -> bool:
+def derivable(value: Value, lines: Sequence[Sequence[Value]], *, sums: bool = True) -> bool:
     """Say whether a value follows from two values.
 
     Args:
         value: What the answer states.
         lines: The values of the sentences that speak of the same things, line by line.
+        sums: Whether sums and differences of two of them count; halves and shares always do.
     """
     if value.family != "number":
         return False
@@ -35,9 +36,13 @@ def derivable(value: Value, lines: Sequence[Sequence[Value]]) -> bool:
     if value.unit in ("second", "month"):
         return any(_reached(value, unit, amount) for unit, amount in _between(known))
     if not value.unit or value.unit in ("person", "times"):
-        return any(_equal(value, amount) for line in lines for amount in _counts(list(line)))
+        return any(
+            _equal(value, amount) for line in lines for amount in _counts(list(line), sums=sums)
+        )
     if any(_equal(value, amount) for amount in _priced(value.unit, known)):
         return True
+    if not sums:
+        return False
     unit = "%" if value.unit == "percentage point" else value.unit
     alike = [one for one in known if one.unit == unit]
     return any(_equal(value, amount) for amount in _sums(alike))
@@ -60,9 +65,9 @@ def _priced(unit: str, known: Sequence[Value]) -> Iterator[Fraction]:
             yield from (amount * share, amount * (1 - share), amount * (1 + share))
 
 
-def _counts(values: list[Value]) -> Iterator[Fraction]:
+def _counts(values: list[Value], *, sums: bool) -> Iterator[Fraction]:
     """Yield the sums of two or three counts in one sentence that stand beside each other."""
-    for first in range(len(values)):
+    for first in range(len(values) if sums else 0):
         for size in (2, 3):
             run = values[first : first + size]
             close = all(b.start - a.end < 24 for a, b in pairwise(run))

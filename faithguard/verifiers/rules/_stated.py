@@ -78,7 +78,9 @@ def _absent(scene: Scene, name: str, value: Value) -> Verdict | None:
     lines = [near.reading.values for near in scene.near]
     if _under_negation(scene, value) or _named(scene, value) or _in_century(scene, value):
         return None
-    if derivable(value, lines) or _in_scale(value, scene) or _written(value, scene):
+    if _in_scale(value, scene) or _written(value, scene):
+        return None
+    if derivable(value, lines) and not _restated(scene, value, lines):
         return None
     for near in scene.near:
         if near.share < _SAME_STATEMENT:
@@ -92,6 +94,30 @@ def _absent(scene: Scene, name: str, value: Value) -> Verdict | None:
     if _counts(value) or _WHOLE_WEEK in value.readings or _within_bound(value, scene):
         return None
     return unmentioned(scene, name, f"the context nowhere says {value.text!r}")
+
+
+def _restated(scene: Scene, value: Value, lines: Sequence[Sequence[Value]]) -> bool:
+    """Whether a claim gives a sum for what a sentence gives other values for.
+
+    "A swim costs 9 euros", of "A swim costs 6 euros for adults and 3 euros for children", adds up
+    what nobody adds: who works a value out says so, or of what.
+    """
+    first = scene.near[0] if scene.near else None
+    if first is None or first.share < _ALL_OF_IT or value.unit in ("second", "month"):
+        return False
+    if derivable(value, lines, sums=False) or _JOINS.search(scene.reading.text):
+        return False
+    return _rival(value, scene.reading, first.reading) is not None
+
+
+_ALL_OF_IT = 0.9
+_JOINS = re.compile(
+    r"\b(?:and|plus|with|both|together|altogether|total\w*|in\s+all|sum|combined|including|more|less|"
+    r"fewer|than|between|difference|saves?|saved|extra|additional|cheaper|dearer|higher|lower|"
+    r"und|zusammen|insgesamt|mehr|weniger|et|ensemble|plus|moins|y|junto\w*|más|menos|e|insieme|"
+    r"più|meno|mais)\b|[&+،、和与と]",
+    re.IGNORECASE,
+)
 
 
 def _under_negation(scene: Scene, value: Value) -> bool:

@@ -14,7 +14,7 @@ from pathlib import Path
 from faithguard._offload import offload
 from faithguard.types import Claim, Failure, FailureKind, Verdict
 from faithguard.verifiers._context import Context, Selection
-from faithguard.verifiers._lexical import lack, rival_in
+from faithguard.verifiers._lexical import Lexical, lack, rival_in
 from faithguard.verifiers._terms import Terms, analyse
 from faithguard.verifiers.nli._fusion import Fusion, features
 from faithguard.verifiers.nli._language import is_english
@@ -84,6 +84,8 @@ class Nli:
         languages: Codes of the languages that it reads, where it does not say it itself; claims
             in others are failures. Only "en" alone can be told from the rest.
         threads: Pairs that are read at once; one for each core by default.
+        words: Judge claims that the model cannot read, for their language or length, by their
+            words alone; otherwise they are failures.
 
     Raises:
         ConfigError: If there is no such model, it is not pinned, or its labels are not known.
@@ -98,6 +100,7 @@ class Nli:
         labels: Mapping[str, str] | None = None,
         languages: Sequence[str] | None = None,
         threads: int | None = None,
+        words: bool = False,
     ) -> None:
         about = served(SHIPPED if model is None else model, revision=revision, labels=labels)
         self._languages = languages if languages is not None else about.languages
@@ -105,15 +108,16 @@ class Nli:
         ours = (about.folder / "model.json").is_file()
         self._fusion = Fusion.read(about.folder / "fusion.json") if ours else None
         self._model = _model(about, threads)
-        self.name = f"nli@{about.digest}"
+        self._words = Lexical() if words else None
+        self.name = f"nli@{about.digest}" + (f"+{self._words.name}" if self._words else "")
 
     def verify(self, claims: Sequence[Claim], context: Context) -> Sequence[Verdict | Failure]:
         """Return what is said of each claim, in order; blocking."""
-        known = [claim for claim in claims if self._reads(claim)]
+        known = [claim for claim in claims if self._reads(claim, context)]
         readings = read([claim.text for claim in known], context, self._model)
         found = dict(zip((claim.id for claim in known), readings, strict=True))
         return [
-            self._failure(claim)
+            self._unread(claim, context)
             if claim.id not in found or found[claim.id].unread
             else self._verdict(claim, found[claim.id], context)
             for claim in claims
@@ -125,15 +129,23 @@ class Nli:
         """Do the same off the event loop."""
         return await offload(self.verify, claims, context)
 
-    def _reads(self, claim: Claim) -> bool:
-        return self._knows(claim) and len(claim.text.split()) <= _LONGEST
+    def _reads(self, claim: Claim, context: Context) -> bool:
+        return self._knows(claim, context) and len(claim.text.split()) <= _LONGEST
 
-    def _knows(self, claim: Claim) -> bool:
-        """Say whether the model was trained on the language, as far as it can be told."""
-        return self._languages is None or [*self._languages] != ["en"] or is_english(claim.text)
+    def _knows(self, claim: Claim, context: Context) -> bool:
+        """Say whether the model was trained on the language, as far as it can be told.
 
-    def _failure(self, claim: Claim) -> Failure:
-        if self._knows(claim):
+        Names and numbers are of no language: what a short claim rests on tells.
+        """
+        if self._languages is None or [*self._languages] != ["en"]:
+            return True
+        best = context.select(claim.text).sentences[:1]
+        return is_english(claim.text) and all(is_english(sentence.text) for sentence in best)
+
+    def _unread(self, claim: Claim, context: Context) -> Verdict | Failure:
+        if self._words is not None:
+            return self._words.verdict(claim, context)
+        if self._knows(claim, context):
             kind: FailureKind = "budget"
             told = "the claim, or what bears on it, is longer than the local model can read"
         else:

@@ -56,12 +56,12 @@ from faithguard.guard import (
     checked_fallback,
     checked_more,
     course_policy,
+    guard_scorer,
     more_passages,
     note_of,
     settled,
 )
 from faithguard.sampling import checked_share, takes
-from faithguard.scorer import chosen_scorer
 from faithguard.sinks import AnySink
 from faithguard.watch import Outbox
 from faithguard_langchain._call import is_marked, marked
@@ -164,7 +164,7 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
         self.tools = []
         self._name = _checked_name(name, self.policy)
         self._outbox = Outbox(sinks, on_report=on_report)
-        self._scorer = chosen_scorer(scorer, judge)
+        self._scorer = guard_scorer(self.policy, scorer, judge)
         self._share = checked_share(sample, on_fail=self.policy.on_fail)
         self._key = f"{self._name}.turn"
         # held by the run, and gone with it: never checkpointed, never in its output

@@ -456,8 +456,7 @@ def model() -> None:
     ]
     print("## The model: 5 claims, 5 passages of 200 words\n")
     table(("what", "figure", "budget"), rows)
-    resident = run_alone(MEMORY.replace("HERE", WITH_MODEL)).splitlines()[-1].split()[-2]
-    print(f"resident with the model, at the end of `memory`: {float(resident):.0f} MB\n")
+    remembered("the model", WITH_MODEL)
 
 
 def session_seconds(model: CrossEncoder, pairs: Sequence[tuple[str, str]]) -> float:
@@ -558,12 +557,17 @@ scorer = faithguard.Scorer(verifiers=[*(rule() for rule in RULES), Nli()])
 
 def memory() -> None:
     """Print the resident memory of a process that checks."""
+    remembered("the default", "")
+
+
+def remembered(title: str, scorer: str) -> None:
+    """Print the memory of a process whose scorer a piece of code makes."""
     rows = []
-    for line in run_alone(MEMORY.replace("HERE", "")).splitlines():
+    for line in run_alone(MEMORY.replace("HERE", scorer)).splitlines():
         *name, resident, peak = line.split()
         budget = "resident < 300 MB" if "200" in name else "-"
         rows.append((" ".join(name), f"{float(resident):.0f} MB", f"{float(peak):.0f} MB", budget))
-    print("## Memory\n")
+    print(f"## Memory, {title}\n")
     table(("when", "resident", "peak", "budget"), rows)
 
 

@@ -89,13 +89,19 @@ class Composer:
         yield Example(premise=premise, claim=row.claim, target=row.target, dataset=row.dataset)
         made = self._made(row, premise, rng)
         if made is not None:
-            yield Example(
-                premise=made.premise,
-                claim=made.claim,
-                target=made.target,
-                dataset=row.dataset,
-                made=True,
-            )
+            yield _example(made, row.dataset)
+
+    def kept(self, count: int) -> Iterator[Example]:
+        """Yield up to `count` made pairs that keep to the wording of their context.
+
+        Half of them are of sentences of the rows, half invented notices.
+        """
+        rng = random.Random(f"{self._seed}:kept")  # noqa: S311
+        rows = [row for group in self._by_set.values() for row in group]
+        for number in range(count):
+            made = _of_a_notice(rng) if number % 2 else self._kept(rng.choice(rows), rng)
+            if made is not None:
+                yield _example(made, "made")
 
     # -- premises -----------------------------------------------------------------------------
 
@@ -255,6 +261,12 @@ class Composer:
         texts = [text for text, _ in rng.sample(pairs, len(pairs))]
         claims = [claim if claim.endswith((".", "!", "?")) else f"{claim}." for _, claim in pairs]
         return Made(premise=" ".join(texts), claim=" ".join(claims), target=target)
+
+
+def _example(made: Made, dataset: str) -> Example:
+    return Example(
+        premise=made.premise, claim=made.claim, target=made.target, dataset=dataset, made=True
+    )
 
 
 def _of_a_notice(rng: random.Random) -> Made | None:

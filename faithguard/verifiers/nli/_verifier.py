@@ -42,6 +42,7 @@ _LONGEST = 250
 class Reading:
     """What was found out about one claim."""
 
+    claim: str
     terms: Terms
     selection: Selection
     scores: Sequence[Scores]
@@ -52,7 +53,7 @@ class Reading:
     @property
     def features(self) -> dict[str, float]:
         """See `features`; only where there are scores."""
-        return features(self.terms, self.selection, self.scores)
+        return features(self.claim, self.terms, self.selection, self.scores)
 
 
 def read(claims: Sequence[str], context: Context, model: Model) -> list[Reading]:
@@ -63,9 +64,9 @@ def read(claims: Sequence[str], context: Context, model: Model) -> list[Reading]
     pairs = [(p.text, text) for text, group in zip(claims, found, strict=True) for p in group]
     scores = iter(model.read(pairs))
     readings: list[Reading] = []
-    for t, s, group in zip(terms, selections, found, strict=True):
+    for text, t, s, group in zip(claims, terms, selections, found, strict=True):
         said = [score for _ in group if (score := next(scores)) is not None]
-        readings.append(Reading(t, s, said, unread=bool(group) and not said))
+        readings.append(Reading(text, t, s, said, unread=bool(group) and not said))
     return readings
 
 

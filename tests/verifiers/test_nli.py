@@ -256,3 +256,20 @@ def test_a_short_claim_is_in_the_language_of_what_it_rests_on() -> None:
 
     assert isinstance(german, Failure)
     assert isinstance(english, Verdict)
+
+
+def test_an_answer_of_any_length_is_read_only_so_far() -> None:
+    """Claims that say the same are read once; the rest is judged by words, or not at all."""
+    where = context("The trip to Kettil costs 12 for all of the guests.")
+    texts = ["The trip costs 12.", "The trip costs 13.", "The trip costs 12.", "It is a trip."]
+    claims = [Claim(id=f"c{n}", text=text, span=(0, 0)) for n, text in enumerate(texts)]
+
+    found = Nli(most=2, words=True).verify(claims, where)
+    alone = Nli(most=2).verify(claims, where)
+
+    names = [one.verifier for one in found if isinstance(one, Verdict)]
+    assert [name.partition("@")[0] for name in names] == ["nli", "nli", "nli", "lexical"]
+    assert isinstance(alone[3], Failure)
+    assert alone[3].kind == "budget"
+    with pytest.raises(ConfigError, match="most"):
+        Nli(most=0)

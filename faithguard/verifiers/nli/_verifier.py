@@ -85,8 +85,10 @@ class Nli:
         languages: Codes of the languages that it reads, where it does not say it itself; claims
             in others are failures. Only "en" alone can be told from the rest.
         threads: Pairs that are read at once; one for each core by default.
-        words: Judge claims that the model cannot read, for their language or length, by their
-            words alone; otherwise they are failures.
+        words: Judge claims that the model cannot read, for their language, length or number, by
+            their words alone; otherwise they are failures.
+        most: Different claims of one answer that are read: each costs a few hundredths of a
+            second, and an answer may be of any length.
 
     Raises:
         ConfigError: If there is no such model, it is not pinned, or its labels are not known.
@@ -102,25 +104,29 @@ class Nli:
         languages: Sequence[str] | None = None,
         threads: int | None = None,
         words: bool = False,
+        most: int = 100,
     ) -> None:
+        if most < 1:
+            raise ConfigError(f"`most` is {most!r}: give 1 or more")
         about = served(SHIPPED if model is None else model, revision=revision, labels=labels)
         self._languages = languages if languages is not None else about.languages
         # another's model has no weights for words and values: what it says stands alone
         ours = (about.folder / "model.json").is_file()
         self._fusion = Fusion.read(about.folder / "fusion.json") if ours else None
         self._model = _model(about, threads)
+        self._most = most
         self._words = Lexical() if words else None
         self.name = f"nli@{about.digest}" + (f"+{self._words.name}" if self._words else "")
 
     def verify(self, claims: Sequence[Claim], context: Context) -> Sequence[Verdict | Failure]:
         """Return what is said of each claim, in order; blocking."""
-        known = [claim for claim in claims if self._reads(claim, context)]
-        readings = read([claim.text for claim in known], context, self._model)
-        found = dict(zip((claim.id for claim in known), readings, strict=True))
+        known = dict.fromkeys(c.text for c in claims if self._reads(c, context))
+        texts = [*known][: self._most]
+        found = dict(zip(texts, read(texts, context, self._model), strict=True))
         return [
             self._unread(claim, context)
-            if claim.id not in found or found[claim.id].unread
-            else self._verdict(claim, found[claim.id], context)
+            if claim.text not in found or found[claim.text].unread
+            else self._verdict(claim, found[claim.text], context)
             for claim in claims
         ]
 
@@ -148,7 +154,10 @@ class Nli:
             return self._words.verdict(claim, context)
         if self._knows(claim, context):
             kind: FailureKind = "budget"
-            told = "the claim, or what bears on it, is longer than the local model can read"
+            told = (
+                "the claim, or what bears on it, is longer than the local model can read, or the "
+                f"answer has more than {self._most} different claims"
+            )
         else:
             kind, told = "language", "the local model reads English only; a judge reads others"
         return Failure(kind=kind, stage=self.name, message=told, claim=claim.id)

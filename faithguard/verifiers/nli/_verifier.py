@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from faithguard._offload import offload
+from faithguard.errors import ConfigError
 from faithguard.types import Claim, Failure, FailureKind, Verdict
 from faithguard.verifiers._context import Context, Selection
 from faithguard.verifiers._lexical import Lexical, lack, rival_in

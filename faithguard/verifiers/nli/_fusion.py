@@ -85,10 +85,19 @@ def features(
         "contradicted_best": _log_odds(scores[0].contradiction),
         **lexical,
         "entailed_coverage": entailed * lexical["coverage"],
+        "together": float(any(_together(terms, s.terms) for s in selection.sentences)),
         "restricted": float(_restricted(claim, terms, selection)),
         "length": min(1.0, len(terms.words) / _LONG),
         "values": min(1.0, len(terms.values) / 4.0),
     }
+
+
+def _together(claim: Terms, sentence: Terms) -> bool:
+    """Whether a sentence says the words and values of a claim in one piece."""
+    mine, theirs = [*_in_order(claim)], [*_in_order(sentence)]
+    return bool(mine) and any(
+        all(map(_same, mine, theirs[at:])) for at in range(len(theirs) - len(mine) + 1)
+    )
 
 
 def _restricted(claim: str, terms: Terms, selection: Selection) -> bool:

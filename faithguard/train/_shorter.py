@@ -262,8 +262,8 @@ def _doubt(sentence: str, _: random.Random) -> str | None:
     match = _DOUBT.search(sentence)
     if match is None:
         return None
-    first, *_, last = match[0].split()
-    plain = {"been": "was", "be": "is"}[last] if first in _MODALS else first
+    words = match[0].split()
+    plain = {"been": "was", "be": "is"}[words[-1]] if words[0] in _MODALS else words[0]
     return f"{sentence[: match.start()]}{plain}{sentence[match.end() :]}"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from itertools import count
+from pathlib import Path
 
 import pytest
 from langchain_core.runnables import RunnableLambda
@@ -113,3 +114,17 @@ def test_the_figures_are_of_the_default_verifiers() -> None:
     assert _rates.rates().verifiers == [verifier.name for verifier in Scorer().verifiers]
     for by_length in _rates.rates().domains.values():
         assert all(0 <= share <= 1 for of in by_length.values() for share in of.values())
+
+
+def test_the_readme_says_the_same() -> None:
+    """Its table has a row for each domain, or for several with the same figures."""
+    readme = (Path(__file__).parent.parent / "README.md").read_text("utf-8")
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in readme.splitlines()]
+    told = {name: row[1:] for row in rows if row for name in row[0].split(", ")}
+
+    for domain, by_length in _rates.rates().domains.items():
+        measured = [
+            f"{100 * of['false_blocks']:.0f} / {100 * of['misses']:.0f}"
+            for of in by_length.values()
+        ]
+        assert told[domain][: len(measured)] == measured, domain

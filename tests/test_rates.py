@@ -111,7 +111,12 @@ def test_of_other_verifiers_there_are_no_figures(caplog: pytest.LogCaptureFixtur
 
 def test_the_figures_are_of_the_default_verifiers() -> None:
     """Else `python -m tests.bench.answers DATA --write` makes new ones."""
-    assert _rates.rates().verifiers == [verifier.name for verifier in Scorer().verifiers]
+    names = [verifier.name for verifier in Scorer().verifiers]
+    other = [*names[:-1], "other@1"]
+
+    assert _rates.rates().are_of(names)
+    assert not _rates.rates().are_of(other)
+    assert not _rates.rates().are_of(names[1:])
     for by_length in _rates.rates().domains.values():
         assert all(0 <= share <= 1 for of in by_length.values() for share in of.values())
 

@@ -11,6 +11,7 @@ import pytest
 from faithguard import Claim, ConfigError, Failure, Passage, Verdict
 from faithguard.testing import check_verifier
 from faithguard.verifiers import Context
+from faithguard.verifiers._lexical import Lexical
 from faithguard.verifiers.nli import Nli, read
 from faithguard.verifiers.nli._fusion import Fusion
 from faithguard.verifiers.nli._language import is_english
@@ -244,8 +245,8 @@ def test_words_judge_what_the_model_cannot_read() -> None:
     assert isinstance(failure, Failure)
     assert failure.kind == "language"
     assert isinstance(verdict, Verdict)
-    assert (verdict.label, verdict.verifier) == ("supported", "lexical@2")
-    assert with_words.name == f"{alone.name}+lexical@2"
+    assert (verdict.label, verdict.verifier) == ("supported", Lexical.name)
+    assert with_words.name == f"{alone.name}+{Lexical.name}"
 
 
 def test_a_short_claim_is_in_the_language_of_what_it_rests_on() -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from faithguard._offload import offload
 from faithguard.errors import ConfigError
 from faithguard.types import Claim, Failure, FailureKind, Verdict
+from faithguard.verifiers._asked import ELSEWHERE, NOT_OF_THIS, elsewhere
 from faithguard.verifiers._context import Context, Selection
 from faithguard.verifiers._lexical import Lexical, lack, rival_in
 from faithguard.verifiers._terms import Terms, analyse
@@ -170,6 +171,9 @@ class Nli:
 
     def _verdict(self, claim: Claim, reading: Reading, context: Context) -> Verdict:
         p = self._probability(reading) if reading.scores else _NOTHING
+        other = p >= 0.5 and elsewhere(claim.text, context)
+        if other:
+            p = min(p, ELSEWHERE)
         evidence = tuple(sentence.evidence() for sentence in reading.selection.sentences)
         if p >= 0.5:
             rival = rival_in(reading.terms, reading.selection, context)
@@ -196,7 +200,7 @@ class Nli:
             label="not_mentioned",
             p_supported=p,
             verifier=self.name,
-            reason=lack(claim.text, reading.terms, reading.selection),
+            reason=NOT_OF_THIS if other else lack(claim.text, reading.terms, reading.selection),
             evidence=evidence[:1],
         )
 

@@ -20,6 +20,7 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Self, TypeAlias, TypeVar, cast
 
 from faithguard._offload import offload
+from faithguard._rates import warn_of_rates
 from faithguard.capture import Trace, new_id, passages_of
 from faithguard.chat import Completion
 from faithguard.errors import CaptureError, ConfigError, JudgeError, UnfaithfulAnswerError
@@ -55,6 +56,7 @@ __all__ = [
     "course_policy",
     "drive",
     "feedback",
+    "guard_scorer",
     "more_passages",
     "note_of",
     "settled",
@@ -162,6 +164,17 @@ def course_policy(
         told = ", ".join(map(repr, known[:-1]))
         raise ConfigError(f"`on_fail` is {wanted!r}: this guard can do {told} and {known[-1]!r}")
     return policy if on_fail is None else policy.model_copy(update={"on_fail": on_fail})
+
+
+def guard_scorer(policy: Policy, scorer: Scorer | None, judge: Judge | None) -> Scorer:
+    """Return the scorer of a guard; where local verifiers alone decide too much, say so once.
+
+    Raises:
+        ConfigError: If both are named, or what is said to be one of them is none.
+    """
+    chosen = chosen_scorer(scorer, judge)
+    warn_of_rates(policy, chosen)
+    return chosen
 
 
 def attempts(given: object, policy: Policy) -> int:
@@ -312,7 +325,7 @@ class Settings:
             max_attempts=attempts(max_attempts, policy),
             more_context=more_context,
             outbox=Outbox(sinks, on_report=on_report),
-            scorer=chosen_scorer(scorer, judge),
+            scorer=guard_scorer(policy, scorer, judge),
             share=checked_share(sample, on_fail=policy.on_fail),
             hold=checked_stream(stream, policy, max_hold_chars, max_hold_seconds),
         )

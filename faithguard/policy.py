@@ -39,14 +39,15 @@ if TYPE_CHECKING:
     from faithguard.config import StrPath
     from faithguard.types import Action, Level, Report
 
-__all__ = ["ALIASES", "DEFAULT_DOMAIN", "DOMAINS", "Policy", "decide", "resolve"]
+__all__ = ["ALIASES", "CLOSED", "DEFAULT_DOMAIN", "DOMAINS", "Policy", "decide", "resolve"]
 
 DEFAULT_DOMAIN = "customer_support"
 """The domain that is used when none is named."""
 
 ALIASES: Mapping[str, str] = MappingProxyType({"support": "customer_support"})
 
-_CLOSED = frozenset({"medical", "legal", "financial"})
+CLOSED = frozenset({"medical", "legal", "financial"})
+"""Domains in which one wrong claim is too many."""
 _CLOSED_RULES = {"on_contradiction": "fail", "on_conflict": "unsupported"}
 
 # Strictest last; what is not listed for a setting has no order of its own.
@@ -166,7 +167,7 @@ def _with_rules(data: Mapping[str, Any]) -> dict[str, Any]:
         return dict(data)
     domain = ALIASES.get(domain, domain)
     # "Medical" is a domain of another name, but not a less closed one
-    closed = domain.strip().casefold() in _CLOSED
+    closed = domain.strip().casefold() in CLOSED
     return {**(_CLOSED_RULES if closed else {}), **data, "domain": domain}
 
 

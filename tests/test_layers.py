@@ -48,6 +48,7 @@ LAYERS: dict[str, int] = {
     "files": 6,
     "evaluators": 6,
     "watch": 6,
+    "_rates": 6,
     "_judges": 6,
     "guard": 7,
     "testing": 8,

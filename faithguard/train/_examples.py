@@ -3,7 +3,8 @@
 In: rows of one part. Out: `Example`s: a premise of a few sentences and a claim. A long context
 gives what evidence selection finds in it, a short one often stands among foreign passages, and
 some rows bring a made pair along: a value, name or word changed, a sentence of a passage said
-with and without that sentence, a foreign context, an answer of several claims. Everything
+with and without that sentence, said as it stands or shorter, an invented notice, a foreign context,
+an answer of several claims. Everything
 follows from the seed, the epoch and the place of the row, so that a run can go on anywhere.
 """
 
@@ -12,13 +13,16 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from faithguard.train._notices import notice
 from faithguard.train._rows import Row, Target
-from faithguard.train._synthetic import Made, true_twin, untrue
+from faithguard.train._shorter import shorter
+from faithguard.train._synthetic import Made, beside, true_twin, untrue
 from faithguard.types import Passage
 from faithguard.verifiers import Context
+from faithguard.verifiers.nli import premises
 
 __all__ = ["PUZZLES", "Composer", "Example"]
 
@@ -34,6 +38,11 @@ _FOREIGN_ROOM = 55
 
 _LONG = 40
 """Words of a passage that sentences are taken from."""
+
+_PLAIN, _NOTICES = 0.74, 0.86
+"""Chances up to which a row brings nothing of its own wording, and up to which no notice."""
+
+_TRIES = 6
 
 PUZZLES = frozenset(
     ("snli", "cad_nli", "med", "mnli", "negnli", "conjnli", "folio", "entbank", "fever_sym")
@@ -80,13 +89,19 @@ class Composer:
         yield Example(premise=premise, claim=row.claim, target=row.target, dataset=row.dataset)
         made = self._made(row, premise, rng)
         if made is not None:
-            yield Example(
-                premise=made.premise,
-                claim=made.claim,
-                target=made.target,
-                dataset=row.dataset,
-                made=True,
-            )
+            yield _example(made, row.dataset)
+
+    def kept(self, count: int) -> Iterator[Example]:
+        """Yield up to `count` made pairs that keep to the wording of their context.
+
+        Half of them are of sentences of the rows, half invented notices.
+        """
+        rng = random.Random(f"{self._seed}:kept")  # noqa: S311
+        rows = [row for group in self._by_set.values() for row in group]
+        for number in range(count):
+            made = _of_a_notice(rng) if number % 2 else self._kept(rng.choice(rows), rng)
+            if made is not None:
+                yield _example(made, "made")
 
     # -- premises -----------------------------------------------------------------------------
 
@@ -137,6 +152,8 @@ class Composer:
         way = rng.random()
         if way < 0.14:
             return self._of_a_sentence(row, rng)
+        if way > _PLAIN:
+            return self._kept(row, rng) if way < _NOTICES else _of_a_notice(rng)
         if row.target != "e" or len(row.claim.split()) < 4:
             return None
         if way < 0.46:
@@ -169,6 +186,39 @@ class Composer:
             premise = " ".join([*around, claim, *behind])
         change = untrue if way < 0.65 else true_twin
         return change(premise, claim, foreign, rng)
+
+    def _kept(self, row: Row, rng: random.Random) -> Made | None:
+        """Return a sentence of some passage as it stands or shorter, right or wrong."""
+        for _ in range(_TRIES):
+            sentences = _sentences(rng.choice(self._passages))
+            fitting = [n for n, text in enumerate(sentences) if 6 <= len(text.split()) <= 40]
+            if not fitting:
+                continue
+            at = rng.choice(fitting)
+            made = self._of_one(row, sentences[at], rng)
+            if made is not None:
+                room = _room(made.claim) - len(made.premise.split())
+                before = sentences[at - 1] if at else ""
+                if before and len(before.split()) <= room and rng.random() < 0.4:
+                    return replace(made, premise=f"{before} {made.premise}")
+                return made
+        return None
+
+    def _of_one(self, row: Row, sentence: str, rng: random.Random) -> Made | None:
+        """Return a pair of a sentence; None where it does not lend itself to what chance asks."""
+        way = rng.random()
+        if way < 0.3:
+            return beside(sentence, sentence, self._foreign(row, rng), rng)
+        left = shorter(sentence, rng, true=way < 0.85)
+        if left is None:
+            return None
+        claim, target = left
+        foreign = self._foreign(row, rng)
+        if target == "e" and rng.random() < 0.45:
+            return beside(sentence, claim, foreign, rng) or untrue(sentence, claim, foreign, rng)
+        texts = [sentence, foreign] if rng.random() < 0.4 else [sentence]
+        texts = _within(texts, _room(claim))
+        return Made(premise=" ".join(rng.sample(texts, len(texts))), claim=claim, target=target)
 
     def _elsewhere(self, row: Row, rng: random.Random) -> Made | None:
         """Return the claim with the most alike of a few contexts of other rows."""
@@ -211,6 +261,23 @@ class Composer:
         texts = [text for text, _ in rng.sample(pairs, len(pairs))]
         claims = [claim if claim.endswith((".", "!", "?")) else f"{claim}." for _, claim in pairs]
         return Made(premise=" ".join(texts), claim=" ".join(claims), target=target)
+
+
+def _example(made: Made, dataset: str) -> Example:
+    return Example(
+        premise=made.premise, claim=made.claim, target=made.target, dataset=dataset, made=True
+    )
+
+
+def _of_a_notice(rng: random.Random) -> Made | None:
+    """Return an invented notice, or what serving would choose of it, and a claim about it."""
+    made = notice(rng)
+    context = Context([Passage(text=made.text)])
+    found = premises(made.claim, context.select(made.claim), context)
+    if not found:
+        return None
+    text = made.text if rng.random() < 0.3 and "\n" not in made.text else rng.choice(found).text
+    return Made(premise=text, claim=made.claim, target=made.target)
 
 
 def _room(claim: str) -> int:

@@ -3,7 +3,9 @@
 In: a folder that serves, and rows with their contexts. Out: `fusion.json` in it: how much the
 model, words and values count in one probability (`faithguard.verifiers.nli`). Each row is read
 as serving reads it, as it is and among passages of other rows. Sets of puzzles are among them:
-without them shared words alone would carry a claim that the model doubts.
+without them shared words alone would carry a claim that the model doubts. So are claims that keep
+to the wording of their context, as answers do: without them what the model doubts would not be
+carried by words at all.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from faithguard.train._calibration import Logistic, fit
+from faithguard.train._examples import Composer
 from faithguard.train._rows import Row
 from faithguard.types import Passage
 from faithguard.verifiers import Context
@@ -23,6 +26,9 @@ __all__ = ["fuse"]
 
 _MOST = 2_000
 """Rows; a logistic regression over a dozen features needs no more."""
+
+_KEPT = 0.4
+"""For each row, claims that keep to the wording."""
 
 _AMONG = (3, 12)
 """Passages of other rows that a context stands among."""
@@ -37,11 +43,16 @@ def fuse(folder: Path, rows: Sequence[Row], *, seed: int) -> Logistic | None:
         seed: Of which rows are taken, and what they stand among.
     """
     rng = random.Random(seed)  # noqa: S311
-    chosen = rng.sample(rows, len(rows))
+    chosen = rng.sample(rows, len(rows))[:_MOST]
+    composer = Composer(rows, seed=seed)
+    chosen += [
+        Row(context=(pair.premise,), claim=pair.claim, target=pair.target, dataset=pair.dataset)
+        for pair in composer.kept(round(_KEPT * len(chosen)))
+    ]
     model = Model(served(folder))
     pairs = [
         (reading.features, row.target == "e")
-        for row, context in _contexts(chosen[:_MOST], rng)
+        for row, context in _contexts(chosen, rng)
         if (reading := read([row.claim], context, model)[0]).scores
     ]
     if len({supported for _, supported in pairs}) < 2:

@@ -18,7 +18,7 @@ from typing import TypeAlias
 from faithguard.train._rows import Target
 from faithguard.verifiers._values import Value, find_values
 
-__all__ = ["Made", "names_in", "true_twin", "untrue"]
+__all__ = ["Made", "beside", "names_in", "true_twin", "untrue"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +71,10 @@ _FRAMES = (
     "It is stated that {}",
     "The context mentions that {}",
     "As described, {}",
+    "Summary: {}",
+    "Steps: {}",
+    "Key facts: {}",
+    "Good to know: {}",
 )
 
 
@@ -110,6 +114,32 @@ def _other_value(pair: _Pair) -> Made | None:
             premise = premise[: value.start] + text + premise[value.end :]
         return Made(premise=premise, claim=pair.claim, target="c")
     return pair.claiming(pair.claim[: mine.start] + text + pair.claim[mine.end :], "c")
+
+
+def beside(premise: str, claim: str, foreign: str, rng: random.Random) -> Made | None:
+    """Return the claim, or the claim with a value that the foreign text holds, beside that text.
+
+    What stands there belongs to something else, so it neither harms the claim nor bears it out.
+    None where the foreign text holds no value of a kind that the claim has.
+    """
+    there, around = find_values(premise), find_values(foreign)
+    pairs = [
+        (mine, other)
+        for mine in find_values(claim)
+        if any(mine.agrees(value) for value in there)
+        for other in around
+        if mine.comparable(other) and not any(other.agrees(value) for value in there)
+    ]
+    if not pairs:
+        return None
+    texts = [premise, foreign]
+    rng.shuffle(texts)
+    whole = " ".join(texts)
+    if rng.random() < 0.45:
+        return Made(premise=whole, claim=claim, target="e")
+    mine, other = rng.choice(pairs)
+    wrong = claim[: mine.start] + other.text + claim[mine.end :]
+    return Made(premise=whole, claim=wrong, target="c")
 
 
 _DIGITS = re.compile(r"\d[\d,]*(?:\.\d+)?")

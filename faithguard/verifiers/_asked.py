@@ -16,7 +16,7 @@ from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context, Sentence
 from faithguard.verifiers._terms import analyse
 
-__all__ = ["ELSEWHERE", "NOT_OF_THIS", "elsewhere", "settled"]
+__all__ = ["ELSEWHERE", "NOT_OF_THIS", "as_stated", "elsewhere", "settled", "turned"]
 
 _NEGATIVE = re.compile(
     r"(?i)\b(?:not|no|never|none|without|nicht|kein\w*|nie|pas|jamais|non|nunca|n[ãa]o|niet|"
@@ -77,15 +77,24 @@ def settled(
         look: What the verifier finds of a claim that is to be taken as it stands.
         context: Of its exchange.
     """
+    stated, no = as_stated(claim, context)
+    found = look(stated)
+    return turned(found) if no and found is not None else found
+
+
+def as_stated(claim: Claim, context: Context) -> tuple[Claim, bool]:
+    """Return a claim as it is to be looked up, and whether the opposite is claimed.
+
+    A yes is the statement that was asked about; a no is its opposite (`turned`).
+    """
     parts = asked_and_said(claim.text)
     if parts is None or _NEGATIVE.search(parts[0]):
-        return look(claim)
+        return claim, False
     question, said = parts
     no = denies(said)
     if not no and not agrees(said):
-        return look(claim)
-    found = look(replace(claim, text=_stated(question, context)))
-    return _turned(found) if no and found is not None else found
+        return claim, False
+    return replace(claim, text=_stated(question, context)), no
 
 
 def _stated(question: str, context: Context) -> str:
@@ -109,7 +118,7 @@ def _stated(question: str, context: Context) -> str:
     return " ".join([*before, stated[:1].upper() + stated[1:]])
 
 
-def _turned(found: Verdict) -> Verdict | None:
+def turned(found: Verdict) -> Verdict | None:
     """Return what is so of "no" if that is so of "yes"."""
     if found.label == "supported":
         return replace(

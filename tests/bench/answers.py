@@ -1,17 +1,19 @@
 """Measure what the thresholds mean: false blocks and misses of whole answers, by domain.
 
-    python -m tests.bench.answers [SHARED]
+    python -m tests.bench.answers [SHARED] [--write]
 
 In: the English claims and sentences of `SHARED/data/dev.jsonl`, read at run time. Out: markdown
 tables. An answer of k claims is k rows' claims over all their contexts; a faithful one is made of
 supported rows, an unfaithful one has one unsupported row among them. A false block is a faithful
-answer that does not pass, a miss an unfaithful one that does. Then the single claims: balanced
-accuracy at 0.5 and AUROC, beside the lexical floor of the data's description, whose threshold is
-tuned on these very rows.
+answer that does not pass, a miss an unfaithful one that does; `--write` keeps those of the default
+in `faithguard/rates.json`, for the guards of closed domains to quote. Then the single claims:
+balanced accuracy at 0.5 and AUROC, beside the lexical floor of the data's description, whose
+threshold is tuned on these very rows.
 """
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import sys
@@ -19,13 +21,15 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 from faithguard import Passage, Report, Scorer, check
 from faithguard.types import Exchange
+from faithguard.verifiers._lexical import Lexical
 from faithguard.verifiers.nli import Nli
 from faithguard.verifiers.rules import RULES
 from tests.bench._common import (
+    ROOT,
     GivenClaims,
     percent,
     quantile,
@@ -46,41 +50,69 @@ RESAMPLES = 1_000
 DOMAINS = "medical legal financial customer_support educational conversational".split()
 
 Row = dict[str, Any]
+Shares: TypeAlias = dict[str, dict[str, dict[str, float]]]
+"""False blocks and misses, by domain and number of claims."""
 
 
 def main(argv: Sequence[str]) -> None:
     """Print the tables."""
-    path = shared_folder(argv, "data/dev.jsonl") / "data" / "dev.jsonl"
+    places = [arg for arg in argv if arg != "--write"]
+    path = shared_folder(places, "data/dev.jsonl") / "data" / "dev.jsonl"
     rows = [
         row
         for row in read_jsonl(path)
         if row["lang"] == "en" and row["granularity"] in ("claim", "sentence")
     ]
-    answers("the default", rows, Scorer())
-    answers("with the NLI model", rows, Scorer(verifiers=[*(rule() for rule in RULES), Nli()]))
+    default = Scorer()
+    shares = answers("the default", rows, default)
+    if "--write" in argv:
+        write(default, shares)
+    members = {"words": Lexical(), "the NLI model": Nli(words=True)}
+    for title, member in members.items():
+        if member.name != default.verifiers[-1].name:
+            answers(f"with {title}", rows, Scorer(verifiers=[*(rule() for rule in RULES), member]))
     single_claims(rows)
+
+
+def write(scorer: Scorer, shares: Shares) -> None:
+    """Keep the shares for guards to quote."""
+    held = {
+        "verifiers": [verifier.name for verifier in scorer.verifiers],
+        "answers": EACH,
+        "domains": shares,
+    }
+    path = ROOT / "faithguard" / "rates.json"
+    path.write_text(json.dumps(held, indent=2) + "\n", "utf-8")
 
 
 # -- answers ----------------------------------------------------------------------------------
 
 
-def answers(title: str, rows: Sequence[Row], scorer: Scorer) -> None:
-    """Print false blocks and misses by domain and length."""
+def answers(title: str, rows: Sequence[Row], scorer: Scorer) -> Shares:
+    """Print false blocks and misses by domain and length, and return them."""
     rng = random.Random(SEED)
     reports = {
         (length, faithful): [scored(made(rows, length, faithful, rng), scorer) for _ in range(EACH)]
         for length in LENGTHS
         for faithful in (True, False)
     }
-    lines = []
-    for domain in DOMAINS:
-        cells = [domain]
-        for length in LENGTHS:
-            cells += [
-                percent(sum(not passes(r, domain) for r in reports[length, True]), EACH),
-                percent(sum(passes(r, domain) for r in reports[length, False]), EACH),
-            ]
-        lines.append(cells)
+    shares = {
+        domain: {
+            str(length): {
+                "false_blocks": sum(not passes(r, domain) for r in reports[length, True]) / EACH,
+                "misses": sum(passes(r, domain) for r in reports[length, False]) / EACH,
+            }
+            for length in LENGTHS
+        }
+        for domain in DOMAINS
+    }
+    lines = [
+        [
+            domain,
+            *(f"{100 * share:.1f}%" for of in shares[domain].values() for share in of.values()),
+        ]
+        for domain in DOMAINS
+    ]
     low, high = wilson(EACH // 2, EACH)
     width = 50 * (high - low)
     print(f"## Answers, {title}: {EACH} of each kind (95%: at most {width:.1f} points)\n")
@@ -90,6 +122,7 @@ def answers(title: str, rows: Sequence[Row], scorer: Scorer) -> None:
         head += [f"{length} {unit}: false blocks", "misses"]
     table(head, lines)
     outcomes(reports)
+    return shares
 
 
 def outcomes(reports: dict[tuple[int, bool], list[Report]]) -> None:

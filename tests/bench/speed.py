@@ -3,8 +3,8 @@
     python -m tests.bench.speed [SECTION ...]
 
 In: texts made from word lists; no folder, no network. Out: markdown tables, one for each of
-`imports`, `watcher`, `telemetry`, `engine`, `guard`, `check`, `sizes`, `memory`, `state` and
-`engine_state`; those of an engine are of LlamaIndex. Nothing is asserted: a figure of a busy
+`imports`, `watcher`, `telemetry`, `engine`, `guard`, `check`, `model`, `sizes`, `memory`, `state`
+and `engine_state`; those of an engine are of LlamaIndex. Nothing is asserted: a figure of a busy
 machine says little, so the load is printed first.
 """
 
@@ -33,6 +33,10 @@ from faithguard import Claim, Scorer, check
 from faithguard.sinks import AnySink, JsonlSink, LogSink, SqliteSink
 from faithguard.testing import TableVerifier
 from faithguard.verifiers import Context, Finding, Verifier
+from faithguard.verifiers.nli import SHIPPED, Nli, served
+from faithguard.verifiers.nli import Model as CrossEncoder
+from faithguard.verifiers.nli._model import Scores
+from faithguard.verifiers.rules import RULES
 from faithguard_langchain import FaithfulnessCallback, guard
 from tests.bench import _texts
 from tests.bench._chain import Model, rag_chain
@@ -59,6 +63,7 @@ def main(argv: Sequence[str]) -> None:
         engine,
         guarded,
         checks,
+        model,
         sizes,
         memory,
         state,
@@ -367,10 +372,15 @@ SIZES = (5, 50)
 
 def checks() -> None:
     """Print the time of a check over few and over many passages, each on a text of its own."""
+    timed_checks("the default", Scorer().verifiers)
+
+
+def timed_checks(title: str, members: Sequence[Verifier]) -> None:
+    """Print the time of checks by a cascade."""
     rows = []
     medians = []
     for count in SIZES:
-        verifiers = [Counted(verifier) for verifier in Scorer().verifiers]
+        verifiers = [Counted(verifier) for verifier in members]
         scorer = Scorer(verifiers=verifiers, cache=None)
         seeds = range(100, 155)
         spent = [check_seconds(seed, count, scorer) for seed in seeds][5:]
@@ -385,7 +395,7 @@ def checks() -> None:
     )
     budget = "< 2 ms, no further model call"
     rows.append(("each added passage", ms(wall_each), "-", ms(cpu_each), "-", "-", budget))
-    print("## Check: 5 claims, passages of 200 words, no cache, 50 different texts\n")
+    print(f"## Check, {title}: 5 claims, passages of 200 words, no cache, 50 different texts\n")
     head = ("context", "p50", "p95", "CPU p50", "CPU p95", "verifier calls", "budget")
     table(head, rows)
 
@@ -400,6 +410,61 @@ def check_seconds(seed: int, count: int, scorer: Scorer) -> tuple[float, float]:
     if report.total != 5:
         print(f"note: the answer of seed {seed} has {report.total} claims, not 5")
     return spent
+
+
+# -- the model --------------------------------------------------------------------------------
+
+
+class Noting:
+    """A model that keeps what it was asked."""
+
+    def __init__(self, model: CrossEncoder) -> None:
+        self.model = model
+        self.pairs: list[tuple[str, str]] = []
+
+    def read(self, pairs: Sequence[tuple[str, str]]) -> list[Scores | None]:
+        """Answer."""
+        self.pairs += pairs
+        return self.model.read(pairs)
+
+
+def model() -> None:
+    """Print what the model in the wheel costs: checks, pairs, and what is around its session."""
+    rules = [rule() for rule in RULES]
+    timed_checks("rules and the model", [*rules, Nli()])
+    nli = Nli()
+    noting = Noting(CrossEncoder(served(SHIPPED)))
+    nli._model = noting  # type: ignore[assignment]
+    scorer = Scorer(verifiers=[*rules, nli], cache=None)
+    loading = timed(lambda: noting.model.read([("It is red.", "It is red.")]))
+    whole: list[float] = []
+    bare: list[float] = []
+    asked: list[int] = []
+    for seed in range(200, 230):
+        noting.pairs = []
+        whole.append(check_seconds(seed, SIZES[0], scorer)[0])
+        asked.append(len(noting.pairs))
+        bare.append(session_seconds(noting.model, noting.pairs))
+    pairs = sum(asked)
+    added = sum(whole) / sum(bare) - 1.0
+    rows = [
+        ("load, once", ms(loading), "< 1 s"),
+        ("pairs of a check", f"{pairs / len(whole):.1f}", "-"),
+        ("pairs a second", f"{pairs / sum(bare):.0f}", "-"),
+        ("session of a check, p50", ms(statistics.median(bare)), "-"),
+        ("all else, beside the session", f"{100 * added:.0f}%", "< 25%"),
+    ]
+    print("## The model: 5 claims, 5 passages of 200 words\n")
+    table(("what", "figure", "budget"), rows)
+    remembered("the model", WITH_MODEL)
+
+
+def session_seconds(model: CrossEncoder, pairs: Sequence[tuple[str, str]]) -> float:
+    """Return the seconds that the session alone takes for pairs, on the model's own threads."""
+    loaded = model._ready()
+    coded = loaded.tokenizer.encode_batch(list(pairs))
+    order = sorted(coded, key=lambda pair: -len(pair.ids))
+    return timed(lambda: list(loaded.pool.map(loaded.run, order)))
 
 
 # -- sizes ------------------------------------------------------------------------------------
@@ -466,9 +531,11 @@ note("start")
 import faithguard
 note("after import")
 from tests.bench import _texts
+scorer = None
+HERE
 def one(seed, count=5):
     context = _texts.passages(seed, count)
-    faithguard.check(_texts.answer(seed, context), context)
+    faithguard.check(_texts.answer(seed, context), context, scorer=scorer)
 one(0)
 note("after the first check")
 for seed in range(200):
@@ -478,19 +545,29 @@ for seed in range(20):
     one(seed, 50)
 note("after 20 checks over 50 passages")
 huge = _texts.sized(random.Random(1), 1_000_000)
-faithguard.check(_texts.answer(1, [huge[:5000]]), huge)
+faithguard.check(_texts.answer(1, [huge[:5000]]), huge, scorer=scorer)
 note("after a context of 1 MB")
+"""
+WITH_MODEL = """
+from faithguard.verifiers.nli import Nli
+from faithguard.verifiers.rules import RULES
+scorer = faithguard.Scorer(verifiers=[*(rule() for rule in RULES), Nli()])
 """
 
 
 def memory() -> None:
     """Print the resident memory of a process that checks."""
+    remembered("the default", "")
+
+
+def remembered(title: str, scorer: str) -> None:
+    """Print the memory of a process whose scorer a piece of code makes."""
     rows = []
-    for line in run_alone(MEMORY).splitlines():
+    for line in run_alone(MEMORY.replace("HERE", scorer)).splitlines():
         *name, resident, peak = line.split()
         budget = "resident < 300 MB" if "200" in name else "-"
         rows.append((" ".join(name), f"{float(resident):.0f} MB", f"{float(peak):.0f} MB", budget))
-    print("## Memory\n")
+    print(f"## Memory, {title}\n")
     table(("when", "resident", "peak", "budget"), rows)
 
 

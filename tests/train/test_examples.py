@@ -63,6 +63,19 @@ def test_some_rows_bring_a_made_pair_of_every_kind() -> None:
     assert any(e.claim in SENTENCES and e.claim not in e.premise for e in pairs)
 
 
+def test_some_made_pairs_keep_to_the_wording() -> None:
+    """A sentence as it stands beside another's value, a shorter one, and notices."""
+    pairs = [e for e in composed(ROWS[-1], epochs=600) if e.made]
+
+    assert any(e.claim in SENTENCES and e.claim in e.premise and e.target == "e" for e in pairs)
+    assert any(
+        any(len(e.claim) < len(s) and s.startswith(e.claim[:40]) for s in SENTENCES)
+        for e in pairs
+        if e.target == "e" and "house" in e.claim
+    )
+    assert any("house" not in e.premise and "fee is" not in e.premise for e in pairs)
+
+
 @pytest.mark.parametrize("target", ["n", "c", "nc"])
 def test_a_row_that_is_not_entailed_is_never_called_so(target: Target) -> None:
     """Whatever it stands among."""

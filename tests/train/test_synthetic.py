@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from faithguard.train._synthetic import Made, names_in, true_twin, untrue
+from faithguard.train._synthetic import Made, beside, names_in, true_twin, untrue
 
 FOREIGN = "The old bridge over the Marrow was closed by Brenna Holm."
 
@@ -90,6 +90,20 @@ def test_a_premise_changes_too() -> None:
     pairs = made(untrue, text, "The Tarn ferry carries 60 people.")
 
     assert any(one.premise != text and "60" not in one.premise for one in pairs)
+
+
+def test_a_value_of_something_else_stands_beside_a_claim() -> None:
+    """It leaves the claim true, and makes it false where the claim takes it over."""
+    text, foreign = "The ferry costs 6 euros.", "A map of the island costs 11 euros."
+    pairs = [beside(text, text, foreign, random.Random(seed)) for seed in range(40)]
+
+    assert {(one.claim, one.target) for one in pairs if one} == {
+        ("The ferry costs 6 euros.", "e"),
+        ("The ferry costs 11 euros.", "c"),
+    }
+    assert {one.premise for one in pairs if one} == {f"{text} {foreign}", f"{foreign} {text}"}
+    assert beside(text, text, "A map is 6 euros.", random.Random(1)) is None
+    assert beside(text, text, "It lasts 11 hours.", random.Random(1)) is None
 
 
 def test_targets_are_right() -> None:

@@ -33,7 +33,7 @@ for _name in NEEDED:
 
 pytestmark = [pytest.mark.train, pytest.mark.filterwarnings("default")]
 
-STEPS = 24
+STEPS = 60
 SAID = ("The Tarn ferry opens at 9:00 on weekdays.", "A ticket costs 30 euros.")
 
 

@@ -11,6 +11,7 @@ import pytest
 from faithguard import Claim, ConfigError, Failure, Passage, Verdict
 from faithguard.testing import check_verifier
 from faithguard.verifiers import Context
+from faithguard.verifiers._lexical import Lexical
 from faithguard.verifiers.nli import Nli, read
 from faithguard.verifiers.nli._fusion import Fusion
 from faithguard.verifiers.nli._language import is_english
@@ -209,3 +210,67 @@ def test_the_shipped_model_is_a_verifier() -> None:
     assert found[1].label != "supported"
     assert isinstance(found[2], Failure)
     assert found[2].kind == "language"
+
+
+@pytest.mark.parametrize(
+    ("claim", "text", "restricted"),
+    [
+        ("Dogs may stay in the yard.", "Dogs may stay in the yard.", False),
+        ("Dogs are let in.", "Dogs are let in if they are on a lead.", True),
+        ("Dogs are let in.", "Dogs are let in. They are let in only at noon.", False),
+        ("Dogs are let in if on a lead.", "Dogs are let in if they are on a lead.", False),
+        ("Cats sleep in the yard.", "Dogs sleep in the yard if they are on a lead.", False),
+        ("The fee is 12 euros.", "The fee is €12 unless you are a member.", True),
+        ("In the yard dogs may stay.", "Dogs may stay in the yard, unless it rains.", False),
+    ],
+)
+def test_a_claim_word_for_word_without_its_condition_is_told(
+    claim: str, text: str, restricted: bool
+) -> None:
+    """It is one of the features; a sentence that says it without one counts."""
+    [reading] = read([claim], context(text), Echo())  # type: ignore[arg-type]
+
+    assert reading.features["restricted"] == float(restricted)
+
+
+def test_words_judge_what_the_model_cannot_read() -> None:
+    """Where they may: else it is a failure, never a guess."""
+    where = context("Der Eintritt kostet für alle Gäste zwölf Euro.")
+    claim = Claim(id="c1", text="Der Eintritt kostet für alle Gäste zwölf Euro.", span=(0, 46))
+    alone, with_words = Nli(), Nli(words=True)
+
+    [failure] = alone.verify([claim], where)
+    [verdict] = with_words.verify([claim], where)
+
+    assert isinstance(failure, Failure)
+    assert failure.kind == "language"
+    assert isinstance(verdict, Verdict)
+    assert (verdict.label, verdict.verifier) == ("supported", Lexical.name)
+    assert with_words.name == f"{alone.name}+{Lexical.name}"
+
+
+def test_a_short_claim_is_in_the_language_of_what_it_rests_on() -> None:
+    """Names and numbers are of none."""
+    claim = Claim(id="c1", text="Kettil: 12", span=(0, 10))
+    [german] = Nli().verify([claim], context("Die Fahrt nach Kettil kostet für alle 12 Euro."))
+    [english] = Nli().verify([claim], context("The trip to Kettil costs 12 for all."))
+
+    assert isinstance(german, Failure)
+    assert isinstance(english, Verdict)
+
+
+def test_an_answer_of_any_length_is_read_only_so_far() -> None:
+    """Claims that say the same are read once; the rest is judged by words, or not at all."""
+    where = context("The trip to Kettil costs 12 for all of the guests.")
+    texts = ["The trip costs 12.", "The trip costs 13.", "The trip costs 12.", "It is a trip."]
+    claims = [Claim(id=f"c{n}", text=text, span=(0, 0)) for n, text in enumerate(texts)]
+
+    found = Nli(most=2, words=True).verify(claims, where)
+    alone = Nli(most=2).verify(claims, where)
+
+    names = [one.verifier for one in found if isinstance(one, Verdict)]
+    assert [name.partition("@")[0] for name in names] == ["nli", "nli", "nli", "lexical"]
+    assert isinstance(alone[3], Failure)
+    assert alone[3].kind == "budget"
+    with pytest.raises(ConfigError, match="most"):
+        Nli(most=0)

@@ -224,6 +224,19 @@ def test_millions_with_points_are_no_version(text: str) -> None:
     assert not agree(text, "2.000.000 EUR")
 
 
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("Register by 27 January. 4700 people came.", ["27 January", "4700 people"]),
+        ("It was due in January. 5 people came.", ["5 people"]),
+        ("It is due on 27 Jan. 1999 at last.", ["27 Jan. 1999"]),
+    ],
+)
+def test_a_date_ends_with_its_sentence(text: str, values: list[str]) -> None:
+    """Only behind a short name does a stop not end it."""
+    assert [value.text for value in find_values(text)] == values
+
+
 def test_twelve_may_is_not_always_a_date() -> None:
     """The verb after a count is no month."""
     assert [value.family for value in find_values("Up to 12 may attend.")] == ["number"]

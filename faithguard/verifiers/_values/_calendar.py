@@ -23,13 +23,15 @@ _MONTH_NAMES = [n for name in MONTH_OF for n in (name.title(), name.upper())] + 
 _MONTH = f"(?-i:{'|'.join(sorted(map(re.escape, _MONTH_NAMES), key=len, reverse=True))})"
 _ANY_MONTH = "|".join(sorted(map(re.escape, MONTH_OF), key=len, reverse=True))
 _LETTER_AFTER = "(?![\\w\u0900-\u0963])"
+# behind a name in full a stop ends the sentence, and what follows is another number
+_SHORT_STOP = r"(?:(?<!\w{5})\.)?"
 _DATE = re.compile(
     rf"(?<!\d)(?P<d1>\d{{1,2}})(?:st|nd|rd|th|er|º|\.)?\s+(?:of\s+)?(?P<mo1>{_MONTH}){_LETTER_AFTER}"
-    r"(?:\.?,?\s+(?:de\s+|del\s+)?(?P<y1>\d{4})\b)?"
+    rf"(?:{_SHORT_STOP},?\s+(?:de\s+|del\s+)?(?P<y1>\d{{4}})\b)?"
     rf"|(?<!\d)(?P<d4>\d{{1,2}})(?:er|\.)?\s+(?:de\s+)?(?P<mo4>{_ANY_MONTH}){_LETTER_AFTER}"
     r"\s+(?:de\s+|del\s+)?(?P<y4>\d{4})\b"
     rf"|(?<!\d)(?P<d5>\d{{1,2}})\s+de\s+(?P<mo5>{_ANY_MONTH}){_LETTER_AFTER}"
-    rf"|\b(?P<mo2>{_MONTH})\b\.?\s+(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?![\d:])"
+    rf"|\b(?P<mo2>{_MONTH})\b{_SHORT_STOP}\s+(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?![\d:])"
     r"(?:,?\s+(?P<y2>\d{4})\b)?"
     r"|(?<!\d)(?P<y3>\d{4})-(?P<mo3>\d{2})-(?P<d3>\d{2})(?!\d)"
     r"|(?:(?P<era>令和|平成|昭和)(?P<ye>\d{1,2}|元)\s?年\s?)(?P<mo8>\d{1,2})\s?月\s?(?P<d8>\d{1,2})\s?日"

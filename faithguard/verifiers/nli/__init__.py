@@ -10,7 +10,8 @@ model does not know the language, or the claim is longer than it can read. Needs
 """
 
 from faithguard.verifiers.nli._model import Model
+from faithguard.verifiers.nli._premises import premises
 from faithguard.verifiers.nli._served import served
 from faithguard.verifiers.nli._verifier import SHIPPED, Nli, read
 
-__all__ = ["SHIPPED", "Model", "Nli", "read", "served"]
+__all__ = ["SHIPPED", "Model", "Nli", "premises", "read", "served"]

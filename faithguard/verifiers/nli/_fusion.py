@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,8 @@ from typing import Any
 from faithguard.errors import ConfigError
 from faithguard.verifiers._context import Selection
 from faithguard.verifiers._lexical import features as lexical_features
-from faithguard.verifiers._terms import Terms
+from faithguard.verifiers._terms import VALUE, Terms
+from faithguard.verifiers._values import Value
 from faithguard.verifiers.nli._model import Scores
 
 __all__ = ["Fusion", "features"]
@@ -55,10 +57,21 @@ class Fusion:
             ) from error
 
 
-def features(terms: Terms, selection: Selection, scores: Sequence[Scores]) -> dict[str, float]:
+_BEARING = re.compile(
+    r"\b(?:if|unless|except|excluding|only|not|no|never|without|provided|until|when|may|might|could|"
+    r"some|few|rarely|hardly|nearly|almost|claim(?:s|ed)?|believe[sd]?|but)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+"""Words that the truth of what stands beside them hangs on."""
+
+
+def features(
+    claim: str, terms: Terms, selection: Selection, scores: Sequence[Scores]
+) -> dict[str, float]:
     """Return what the probability rests on.
 
     Args:
+        claim: Its text.
         terms: Of the claim.
         selection: The sentences that bear on it.
         scores: Of its premises, the best sentence's first; not empty.
@@ -72,9 +85,49 @@ def features(terms: Terms, selection: Selection, scores: Sequence[Scores]) -> di
         "contradicted_best": _log_odds(scores[0].contradiction),
         **lexical,
         "entailed_coverage": entailed * lexical["coverage"],
+        "together": float(any(_together(terms, s.terms) for s in selection.sentences)),
+        "restricted": float(_restricted(claim, terms, selection)),
         "length": min(1.0, len(terms.words) / _LONG),
         "values": min(1.0, len(terms.values) / 4.0),
     }
+
+
+def _together(claim: Terms, sentence: Terms) -> bool:
+    """Whether a sentence says the words and values of a claim in one piece."""
+    mine, theirs = [*_in_order(claim)], [*_in_order(sentence)]
+    return bool(mine) and any(
+        all(map(_same, mine, theirs[at:])) for at in range(len(theirs) - len(mine) + 1)
+    )
+
+
+def _restricted(claim: str, terms: Terms, selection: Selection) -> bool:
+    """Whether the context says a claim word for word, and always on a condition it leaves out."""
+    whole = [s for s in selection.sentences if _runs_through(terms, s.terms)]
+    said = _bearing(claim)
+    return bool(whole) and all(_bearing(sentence.words) - said for sentence in whole)
+
+
+def _runs_through(claim: Terms, sentence: Terms) -> bool:
+    """Whether all words and values of a claim stand in a sentence, in their order."""
+    rest = iter(_in_order(sentence))
+    return all(any(_same(mine, other) for other in rest) for mine in _in_order(claim))
+
+
+def _in_order(terms: Terms) -> Iterator[str | Value]:
+    values = iter(terms.values)
+    for key in terms.sequence:
+        if key not in terms.labels:
+            yield next(values, key) if key == VALUE else key
+
+
+def _same(one: str | Value, other: str | Value) -> bool:
+    if isinstance(one, str) or isinstance(other, str):
+        return one == other
+    return one.agrees(other)
+
+
+def _bearing(text: str) -> set[str]:
+    return {word.casefold() for word in _BEARING.findall(text)}
 
 
 def _log_odds(p: float) -> float:

@@ -12,9 +12,11 @@ from functools import cache
 from pathlib import Path
 
 from faithguard._offload import offload
+from faithguard.errors import ConfigError
 from faithguard.types import Claim, Failure, FailureKind, Verdict
+from faithguard.verifiers._asked import ELSEWHERE, NOT_OF_THIS, as_stated, elsewhere, turned
 from faithguard.verifiers._context import Context, Selection
-from faithguard.verifiers._lexical import lack, rival_in
+from faithguard.verifiers._lexical import Lexical, lack, rival_in
 from faithguard.verifiers._terms import Terms, analyse
 from faithguard.verifiers.nli._fusion import Fusion, features
 from faithguard.verifiers.nli._language import is_english
@@ -42,6 +44,7 @@ _LONGEST = 250
 class Reading:
     """What was found out about one claim."""
 
+    claim: str
     terms: Terms
     selection: Selection
     scores: Sequence[Scores]
@@ -52,7 +55,7 @@ class Reading:
     @property
     def features(self) -> dict[str, float]:
         """See `features`; only where there are scores."""
-        return features(self.terms, self.selection, self.scores)
+        return features(self.claim, self.terms, self.selection, self.scores)
 
 
 def read(claims: Sequence[str], context: Context, model: Model) -> list[Reading]:
@@ -63,9 +66,9 @@ def read(claims: Sequence[str], context: Context, model: Model) -> list[Reading]
     pairs = [(p.text, text) for text, group in zip(claims, found, strict=True) for p in group]
     scores = iter(model.read(pairs))
     readings: list[Reading] = []
-    for t, s, group in zip(terms, selections, found, strict=True):
+    for text, t, s, group in zip(claims, terms, selections, found, strict=True):
         said = [score for _ in group if (score := next(scores)) is not None]
-        readings.append(Reading(t, s, said, unread=bool(group) and not said))
+        readings.append(Reading(text, t, s, said, unread=bool(group) and not said))
     return readings
 
 
@@ -84,6 +87,10 @@ class Nli:
         languages: Codes of the languages that it reads, where it does not say it itself; claims
             in others are failures. Only "en" alone can be told from the rest.
         threads: Pairs that are read at once; one for each core by default.
+        words: Judge claims that the model cannot read, for their language, length or number, by
+            their words alone; otherwise they are failures.
+        most: Different claims of one answer that are read: each costs a few hundredths of a
+            second, and an answer may be of any length.
 
     Raises:
         ConfigError: If there is no such model, it is not pinned, or its labels are not known.
@@ -98,44 +105,71 @@ class Nli:
         labels: Mapping[str, str] | None = None,
         languages: Sequence[str] | None = None,
         threads: int | None = None,
+        words: bool = False,
+        most: int = 100,
     ) -> None:
+        if most < 1:
+            raise ConfigError(f"`most` is {most!r}: give 1 or more")
         about = served(SHIPPED if model is None else model, revision=revision, labels=labels)
         self._languages = languages if languages is not None else about.languages
         # another's model has no weights for words and values: what it says stands alone
         ours = (about.folder / "model.json").is_file()
         self._fusion = Fusion.read(about.folder / "fusion.json") if ours else None
         self._model = _model(about, threads)
-        self.name = f"nli@{about.digest}"
+        self._most = most
+        self._words = Lexical() if words else None
+        self.name = f"nli@{about.digest}" + (f"+{self._words.name}" if self._words else "")
 
-    def verify(self, claims: Sequence[Claim], context: Context) -> Sequence[Verdict | Failure]:
+    def verify(
+        self, claims: Sequence[Claim], context: Context
+    ) -> Sequence[Verdict | Failure | None]:
         """Return what is said of each claim, in order; blocking."""
-        known = [claim for claim in claims if self._reads(claim)]
-        readings = read([claim.text for claim in known], context, self._model)
-        found = dict(zip((claim.id for claim in known), readings, strict=True))
+        stated = [as_stated(claim, context) for claim in claims]
+        found = self._found([claim for claim, _ in stated], context)
         return [
-            self._failure(claim)
-            if claim.id not in found or found[claim.id].unread
-            else self._verdict(claim, found[claim.id], context)
+            turned(finding) if no and isinstance(finding, Verdict) else finding
+            for finding, (_, no) in zip(found, stated, strict=True)
+        ]
+
+    def _found(self, claims: Sequence[Claim], context: Context) -> Sequence[Verdict | Failure]:
+        known = dict.fromkeys(c.text for c in claims if self._reads(c, context))
+        texts = [*known][: self._most]
+        found = dict(zip(texts, read(texts, context, self._model), strict=True))
+        return [
+            self._unread(claim, context)
+            if claim.text not in found or found[claim.text].unread
+            else self._verdict(claim, found[claim.text], context)
             for claim in claims
         ]
 
     async def averify(
         self, claims: Sequence[Claim], context: Context
-    ) -> Sequence[Verdict | Failure]:
+    ) -> Sequence[Verdict | Failure | None]:
         """Do the same off the event loop."""
         return await offload(self.verify, claims, context)
 
-    def _reads(self, claim: Claim) -> bool:
-        return self._knows(claim) and len(claim.text.split()) <= _LONGEST
+    def _reads(self, claim: Claim, context: Context) -> bool:
+        return self._knows(claim, context) and len(claim.text.split()) <= _LONGEST
 
-    def _knows(self, claim: Claim) -> bool:
-        """Say whether the model was trained on the language, as far as it can be told."""
-        return self._languages is None or [*self._languages] != ["en"] or is_english(claim.text)
+    def _knows(self, claim: Claim, context: Context) -> bool:
+        """Say whether the model was trained on the language, as far as it can be told.
 
-    def _failure(self, claim: Claim) -> Failure:
-        if self._knows(claim):
+        Names and numbers are of no language: what a short claim rests on tells.
+        """
+        if self._languages is None or [*self._languages] != ["en"]:
+            return True
+        best = context.select(claim.text).sentences[:1]
+        return is_english(claim.text) and all(is_english(sentence.text) for sentence in best)
+
+    def _unread(self, claim: Claim, context: Context) -> Verdict | Failure:
+        if self._words is not None:
+            return self._words.verdict(claim, context)
+        if self._knows(claim, context):
             kind: FailureKind = "budget"
-            told = "the claim, or what bears on it, is longer than the local model can read"
+            told = (
+                "the claim, or what bears on it, is longer than the local model can read, or the "
+                f"answer has more than {self._most} different claims"
+            )
         else:
             kind, told = "language", "the local model reads English only; a judge reads others"
         return Failure(kind=kind, stage=self.name, message=told, claim=claim.id)
@@ -147,6 +181,9 @@ class Nli:
 
     def _verdict(self, claim: Claim, reading: Reading, context: Context) -> Verdict:
         p = self._probability(reading) if reading.scores else _NOTHING
+        other = p >= 0.5 and elsewhere(claim.text, context)
+        if other:
+            p = min(p, ELSEWHERE)
         evidence = tuple(sentence.evidence() for sentence in reading.selection.sentences)
         if p >= 0.5:
             rival = rival_in(reading.terms, reading.selection, context)
@@ -173,7 +210,7 @@ class Nli:
             label="not_mentioned",
             p_supported=p,
             verifier=self.name,
-            reason=lack(claim.text, reading.terms, reading.selection),
+            reason=NOT_OF_THIS if other else lack(claim.text, reading.terms, reading.selection),
             evidence=evidence[:1],
         )
 

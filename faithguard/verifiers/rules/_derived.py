@@ -31,13 +31,14 @@ _LARGE = 100
 Lines = Sequence[Sequence[Value]]
 
 
-def derivable(value: Value, lines: Lines, *, compared: bool) -> bool:
+def derivable(value: Value, lines: Lines, *, compared: bool = False, sums: bool = True) -> bool:
     """Say whether a value follows from two values.
 
     Args:
         value: What the answer states.
         lines: The values of the sentences that speak of the same things, line by line.
         compared: Whether the answer says by how much two things differ: "12 more than".
+        sums: Whether sums and differences of two of them count; halves and shares always do.
     """
     known = [one for line in lines for one in line][:_MOST]
     if value.family == "date":
@@ -51,12 +52,16 @@ def derivable(value: Value, lines: Lines, *, compared: bool) -> bool:
             return True
         return any(_reached(value, unit, amount) for unit, amount in _lengths(known))
     if not value.unit or value.unit in ("person", "times"):
-        near = (amount for line in lines for amount in _counts(list(line), compared=compared))
-        return any(_equal(value, amount) for amount in near) or _large(value, known)
+        near = (
+            amount for line in lines for amount in _counts(list(line), compared=compared, sums=sums)
+        )
+        return any(_equal(value, amount) for amount in near) or (sums and _large(value, known))
     if any(_equal(value, amount) for amount in _priced(value.unit, known)):
         return True
     if any(_equal(value, amount) for line in lines for amount in _elided(value.unit, line)):
         return True
+    if not sums:
+        return False
     unit = "%" if value.unit == "percentage point" else value.unit
     alike = [one for one in known if one.unit == unit]
     return any(_equal(value, amount) for amount in _sums(alike))
@@ -135,10 +140,10 @@ def _elided(unit: str, line: Sequence[Value]) -> Iterator[Fraction]:
             yield from (number * factor for number in _numbers(one) for factor in factors)
 
 
-def _counts(values: list[Value], *, compared: bool) -> Iterator[Fraction]:
+def _counts(values: list[Value], *, compared: bool, sums: bool) -> Iterator[Fraction]:
     """Yield what the counts of one sentence make: sums, differences, products, shares."""
     plain = [one for one in values if one.family == "number" and not _is_year(one)]
-    for first in range(len(values)):
+    for first in range(len(values) if sums else 0):
         for size in (2, 3, 4):
             run = values[first : first + size]
             close = all(b.start - a.end < 40 for a, b in pairwise(run))
@@ -148,7 +153,7 @@ def _counts(values: list[Value], *, compared: bool) -> Iterator[Fraction]:
     for one, two in combinations(counted, 2):
         for x, y in ((x, y) for x in _numbers(one) for y in _numbers(two)):
             yield x * y
-            if x + y >= _MANY:
+            if sums and x + y >= _MANY:
                 yield x + y
             if compared and min(x, y) > 1:
                 yield abs(x - y)

@@ -85,6 +85,8 @@ def _absent(scene: Scene, name: str, value: Value) -> Verdict | None:
     worked_out = not is_listed(scene.reading) and derivable(
         value, lines, compared=_compared(scene, value)
     )
+    if worked_out and _restated(scene, value, lines):
+        worked_out = False
     if worked_out or _in_scale(value, scene) or _written(value, scene):
         return None
     if _within_bound(value, scene):
@@ -133,6 +135,30 @@ _LONG = 7
 """Digits; who writes more without a mark writes a number of a phone, a book, an account."""
 _AGE = re.compile(
     r"\b(?:aged|age\s+of|âge\s+de|alter\s+von|edad\s+de|età\s+di|idade\s+de)\s+$", re.I
+)
+
+
+def _restated(scene: Scene, value: Value, lines: Sequence[Sequence[Value]]) -> bool:
+    """Whether a claim gives a sum for what a sentence gives other values for.
+
+    "A swim costs 9 euros", of "A swim costs 6 euros for adults and 3 euros for children", adds up
+    what nobody adds: who works a value out says so, or of what.
+    """
+    first = scene.near[0] if scene.near else None
+    if first is None or first.share < _ALL_OF_IT or value.unit in ("second", "month"):
+        return False
+    if derivable(value, lines, sums=False) or _JOINS.search(scene.reading.text):
+        return False
+    return _rival(value, scene.reading, first.reading) is not None
+
+
+_ALL_OF_IT = 0.9
+_JOINS = re.compile(
+    r"\b(?:and|plus|with|both|together|altogether|total\w*|in\s+all|sum|combined|including|more|less|"
+    r"fewer|than|between|difference|saves?|saved|extra|additional|cheaper|dearer|higher|lower|"
+    r"und|zusammen|insgesamt|mehr|weniger|et|ensemble|plus|moins|y|junto\w*|más|menos|e|insieme|"
+    r"più|meno|mais)\b|[&+،、和与と]",
+    re.IGNORECASE,
 )
 
 

@@ -50,13 +50,13 @@ class Losses:
     def tell(self) -> None:
         """Log all of it, once."""
         with self._lock:
-            counts, self._counts = self._counts, Counter()
+            counts, self._counts = self._counts, Counter[str]()
         for words, count in (+counts).items():
             log.warning("faithguard: %s: %d in all", words, count)
 
     def after_fork(self) -> None:
         """Count anew in a child: its parent tells of its own."""
-        self._counts, self._lock = Counter(), threading.Lock()
+        self._counts, self._lock = Counter[str](), threading.Lock()
 
 
 losses = Losses()

@@ -562,6 +562,12 @@ def export_command(
 def import_command(
     file: Annotated[str, typer.Argument(metavar="FILE", help="JSON lines of records.")],
     store: Annotated[str | None, _STORE] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Who gave its labels, if they do not say; else the file's name."
+        ),
+    ] = None,
 ) -> int:
     """Add the records of a file to a store, and labels to those that are there already.
 
@@ -579,11 +585,12 @@ def import_command(
             _complain(f"line {number:,}: {reason}")
 
     with Store(store, read_only=False) as opened:
-        done = imported(file, opened, refuse)
-        labels = f"; {done.labels:,} of their labels are new" if done.labels else ""
+        done = imported(file, opened, refuse, author=by)
+        labels = f"; {_are(done.labels, 'label')} new"
         _note(
-            f"{_records(done.added)} added to {str(opened.path)!r}, {done.there:,} were there "
-            f"already{labels}"
+            f"{_records(done.added)} added to {str(opened.path)!r}, "
+            f"{done.there:,} {'was' if done.there == 1 else 'were'} there already"
+            f"{labels if done.labels else ''}"
         )
     if not done.refused:
         return 0
@@ -620,6 +627,10 @@ def prune_command(
             gone += step
     _note(f"{_records(gone)} deleted from {str(path)!r}")
     return 0
+
+
+def _are(count: int, what: str) -> str:
+    return f"{count:,} {what} is" if count == 1 else f"{count:,} {what}s are"
 
 
 def _records(count: int) -> str:

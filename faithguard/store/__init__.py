@@ -241,7 +241,7 @@ class Store:
             return _reading.pairs(db, one, other, limit=_checked(limit))
 
     def labels(self, id: str | int) -> tuple[Opinion, ...]:
-        """Return what a person said of a record's claims, in their order."""
+        """Return what people said of a record's claims, in their order, then by author."""
         with self._link.reading() as db:
             return _opinions(db, _number(db, id))
 
@@ -305,15 +305,17 @@ class Store:
         agree: bool,
         note: str = "",
         *,
+        author: str = "",
         now: datetime | None = None,
     ) -> None:
-        """Keep what a person says of a verdict; what was said of it before is replaced.
+        """Keep what a person says of a verdict; what the same person said of it is replaced.
 
         Args:
             id: As `get` takes it.
             claim: Index into `Report.claims`.
             agree: Whether the verdict is right.
             note: Why, in the person's words.
+            author: Who says it; empty for whoever uses this store.
             now: When it was said; the present if None.
 
         Raises:
@@ -327,8 +329,8 @@ class Store:
             if not 0 <= claim < claims:
                 raise ConfigError(f"record {id!r} has {claims} claims, and none at {claim}")
             db.execute(
-                "INSERT OR REPLACE INTO opinions VALUES (?, ?, ?, ?, ?)",
-                (number, claim, agree, note, _seconds(now)),
+                "INSERT OR REPLACE INTO opinions VALUES (?, ?, ?, ?, ?, ?)",
+                (number, claim, author, agree, note, _seconds(now)),
             )
 
     def _writing(self) -> AbstractContextManager[sqlite3.Connection]:
@@ -375,11 +377,19 @@ def _number(db: sqlite3.Connection, id: str | int) -> int | None:
 
 def _opinions(db: sqlite3.Connection, number: int | None) -> tuple[Opinion, ...]:
     found = db.execute(
-        "SELECT claim, agree, note, time FROM opinions WHERE number = ? ORDER BY claim", (number,)
+        "SELECT claim, agree, note, time, author FROM opinions WHERE number = ? "
+        "ORDER BY claim, author",
+        (number,),
     )
     return tuple(
-        Opinion(claim=claim, agree=bool(agree), note=note, time=datetime.fromtimestamp(when, UTC))
-        for claim, agree, note, when in found
+        Opinion(
+            claim=claim,
+            agree=bool(agree),
+            note=note,
+            time=datetime.fromtimestamp(when, UTC),
+            author=author,
+        )
+        for claim, agree, note, when, author in found
     )
 
 

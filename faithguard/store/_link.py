@@ -176,7 +176,7 @@ class Link:
             with _transaction(db):
                 version, latest = versions(db)
             if self.read_only and version < latest:
-                Link(self.path, read_only=False).close_after_opening()
+                self._bring_up()
             elif not self.read_only:
                 _prepare(db, made=version == latest)
         except ConfigError as error:
@@ -187,11 +187,19 @@ class Link:
             raise
         return db
 
-    def close_after_opening(self) -> None:
-        """Make the file, or bring it to this version."""
-        with self.plain():
-            pass
-        self.close()
+    def _bring_up(self) -> None:
+        """Bring the file to this version, or make its tables."""
+        link = Link(self.path, read_only=False)
+        try:
+            with link.plain():
+                pass
+        except FaithguardError as error:
+            raise FaithguardError(
+                f"{error}; an earlier faithguard wrote it, and it is brought to this version when "
+                "it is opened: copy it to a folder of yours and name the copy"
+            ) from error
+        finally:
+            link.close()
 
     def close(self) -> None:
         """End the connection; the next use opens another."""

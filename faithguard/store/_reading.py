@@ -78,7 +78,7 @@ def rows(db: sqlite3.Connection, condition: Where, *, order: str, limit: int) ->
     numbers = [row[0] for row in found]
     labels, causes = _claims_of(db, numbers)
     tags = _tags_of(db, numbers)
-    said = dict(_by_number(db, "opinions", "count(*)", numbers, "GROUP BY number"))
+    said = dict(_by_number(db, "opinions", "count(DISTINCT claim)", numbers, "GROUP BY number"))
     return tuple(
         _row(row, labels[row[0]], causes[row[0]], tags[row[0]], said.get(row[0], 0))
         for row in found

@@ -349,8 +349,8 @@ def test_records_go_out_and_back(tmp_path: Path) -> None:
             store.add(each, now=NOON - timedelta(days=3))
         store.label("bare", 1, False, "no")
     ran("store", "export", "--store", one, "-o", tmp_path / "out.jsonl")
-    said = ran("store", "import", tmp_path / "out.jsonl", "--store", other).stderr
-    again = ran("store", "import", tmp_path / "out.jsonl", "--store", other).stderr
+    back = ("store", "import", tmp_path / "out.jsonl", "--by", "", "--store", other)
+    said, again = ran(*back).stderr, ran(*back).stderr
 
     assert "3 records added to " in said
     assert "0 records added to " in again
@@ -528,8 +528,8 @@ def test_what_was_not_kept_can_be_imported(how: str, tmp_path: Path) -> None:
 
 
 def test_labels_of_two_people_come_together(tmp_path: Path) -> None:
-    """Each labels a copy; of two labels of one claim the later one counts, in either order."""
-    paths = [tmp_path / "one.db", tmp_path / "other.db"]
+    """Each labels a copy; both are kept, whoever was later, and go round without end."""
+    paths = [tmp_path / "ann.db", tmp_path / "bob.db"]
     one, two, three = (NOON + timedelta(hours=n) for n in (1, 2, 3))
     first, second = (Store(path, read_only=False) for path in paths)
     same = record()
@@ -539,16 +539,41 @@ def test_labels_of_two_people_come_together(tmp_path: Path) -> None:
     second.label("r1", 0, False, "it does not", now=three)
     second.label("r1", 1, False, "it is said", now=one)
     for source, target in (paths, paths[::-1]):
-        ran("store", "export", "--store", source, "-o", tmp_path / "out.jsonl")
-        said = ran("store", "import", tmp_path / "out.jsonl", "--store", target).stderr
+        out = source.with_suffix(".jsonl")
+        ran("store", "export", "--store", source, "-o", out)
+        said = ran("store", "import", out, "--store", target).stderr
         assert "0 records added to " in said
-        again = ran("store", "import", tmp_path / "out.jsonl", "--store", target).stderr
-        assert again.endswith("were there already\n")
+        again = ran("store", "import", out, "--store", target).stderr
+        assert again.endswith("1 was there already\n")
 
-    both = [(0, False, "it does not", three), (1, False, "it is said", one)]
-    for store in (first, second):
-        assert [(o.claim, o.agree, o.note, o.time) for o in store.labels("r1")] == both
-        assert store.count() == 1
+    def said_in(store: Store) -> list[tuple[object, ...]]:
+        return [(o.author, o.claim, o.agree, o.note, o.time) for o in store.labels("r1")]
+
+    ann = (0, True, "", two)
+    bob = [(0, False, "it does not", three), (1, False, "it is said", one)]
+    assert said_in(first) == [("", *ann), ("bob", *bob[0]), ("bob", *bob[1])]
+    assert said_in(second) == [("", *bob[0]), ("ann", *ann), ("", *bob[1])]
+    assert [row.opinions for row in first.page()] == [2]
+    for words in ("1. right\n", "1. wrong (bob): it does not", "2. wrong (bob): it is said"):
+        assert words in ran("show", "--store", paths[0]).stdout
+        assert words.strip() in ran("report", paths[0], "-o", "-").stdout
+
+
+def test_of_two_labels_by_one_person_the_later_counts(tmp_path: Path) -> None:
+    """In whatever order they are imported; what I say myself is not touched."""
+    path, mine, same = tmp_path / "mine.db", NOON + timedelta(days=9), record()
+    with Store(path, read_only=False) as store:
+        store.add(same)
+        store.label("r1", 0, True, now=mine)
+    for hours, agree in ((2, False), (1, True), (3, True)):
+        when = (NOON + timedelta(hours=hours)).isoformat()
+        said = {**_SAID, "agree": agree, "note": f"at {hours}", "time": when}
+        row = {"stored": {"opinions": [said]}, **json.loads(same.to_json())}
+        (tmp_path / "in.jsonl").write_text(lines_of(row))
+        ran("store", "import", tmp_path / "in.jsonl", "--by", "Bob", "--store", path)
+
+    found = [(o.author, o.agree, o.note) for o in Store(path).labels("r1")]
+    assert found == [("", True, ""), ("Bob", True, "at 3")]
 
 
 def test_new_labels_of_an_import_are_counted(tmp_path: Path) -> None:
@@ -559,7 +584,7 @@ def test_new_labels_of_an_import_are_counted(tmp_path: Path) -> None:
     SqliteSink(tmp_path / "records.db").write(one)
     said = ran("store", "import", tmp_path / "in.jsonl", "--store", tmp_path / "records.db").stderr
 
-    assert said.endswith("1 were there already; 1 of their labels are new\n")
+    assert said.endswith("1 was there already; 1 label is new\n")
 
 
 @pytest.mark.parametrize("which", [("show",), ("show", "r1"), ("show", "--json")])

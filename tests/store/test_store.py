@@ -445,6 +445,27 @@ def test_a_later_version_is_not_touched(store: Store) -> None:
         store.add(record())
 
 
+def test_an_earlier_version_is_brought_to_this_one(store: Store) -> None:
+    """Also by who only reads; what was said stays, under no name."""
+    filled(store, record("a"))
+    store.label("a", 1, False, "no", now=NOON)
+    store.close()
+    with sqlite3.connect(store.path) as db:  # as version 1 had it
+        db.executescript(
+            "CREATE TABLE old (number INTEGER NOT NULL, claim INTEGER NOT NULL, agree INTEGER "
+            "NOT NULL, note TEXT NOT NULL, time REAL NOT NULL, PRIMARY KEY (number, claim)) "
+            "WITHOUT ROWID; INSERT INTO old SELECT number, claim, agree, note, time FROM opinions; "
+            "DROP TABLE opinions; ALTER TABLE old RENAME TO opinions; PRAGMA user_version = 1"
+        )
+    db.close()
+
+    with Store(store.path) as read:
+        said = [(o.claim, o.agree, o.note, o.time, o.author) for o in read.labels("a")]
+        assert said == [(1, False, "no", NOON, "")]
+    store.label("a", 1, True, author="Ann")
+    assert [o.author for o in store.labels("a")] == ["", "Ann"]
+
+
 def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
     """As `touch` and a process that was killed at once leave it."""
     (tmp_path / "new.db").touch(0o600)

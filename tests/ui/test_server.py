@@ -397,12 +397,27 @@ def test_a_label_goes_to_the_store(tmp_path: Path) -> None:
             said = {"number": 1, "claim": 2, "agree": agree, "note": note}
             status, body, _ = answer(server, "api/label", method="POST", body=said)
             assert status == 200
-        assert json.loads(body) == {"opinions": {"2": {"agree": False, "note": note}}}
+        said = {"agree": False, "note": note, "others": []}
+        assert json.loads(body) == {"opinions": {"2": said}}
         assert asked(server, "record/1")["opinions"] == json.loads(body)["opinions"]
     with Store(path) as store:
         (opinion,) = store.labels(1)
 
     assert (opinion.claim, opinion.agree, opinion.note) == (2, False, note)
+
+
+def test_labels_of_others_stand_beside_mine(tmp_path: Path) -> None:
+    """The page can only change those of whoever uses the store."""
+    path = store_of(tmp_path / "r.db", [mixed()])
+    with Store(path, read_only=False) as store:
+        store.label(1, 2, False, "it is not", author="Ann\x1b")
+    with Server(path, label=True) as server:
+        ann = {"author": "Ann\\x1b", "agree": False, "note": "it is not"}
+        assert asked(server, "record/1")["opinions"] == {"2": {"others": [ann]}}
+        said = {"number": 1, "claim": 2, "agree": True}
+        assert answer(server, "api/label", method="POST", body=said)[0] == 200
+        both = {"agree": True, "note": "", "others": [ann]}
+        assert asked(server, "record/1")["opinions"] == {"2": both}
 
 
 GOOD = {"number": 1, "claim": 0, "agree": True}

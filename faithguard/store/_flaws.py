@@ -1,7 +1,8 @@
 """A record from anywhere -> why it cannot be one that a check made, or None.
 
-What a store or a page does with a record rests on this: numbers are numbers, places are in the
-texts that they speak of, and evidence is in passages that are there. Reasons hold no text.
+What a store does with a record rests on its numbers being numbers (`bad_number`). Of one that
+somebody else made, places must be in the texts that they speak of, evidence in passages that are
+there, and nothing in it may say otherwise than the rest, too. Reasons hold no text.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any, cast
 
 from faithguard.types import Evidence, Exchange, Record, Report
 
-__all__ = ["flaw"]
+__all__ = ["bad_number", "flaw"]
 
 _MOST = 2**53
 """What JSON carries exactly to whoever reads it."""
@@ -33,9 +34,14 @@ def flaw(record: Record, *beside: object) -> str | None:
         record: Of the right types.
         beside: What came with it, of which the numbers and times are looked at.
     """
-    values = chain(_parts(record), *(_parts(one) for one in beside))
-    numbers = (_number(value, place) for place, value in values)
-    return next(filter(None, chain(numbers, _places(record))), None)
+    number = bad_number(record, *beside)
+    return number or next(filter(None, _places(record)), None)
+
+
+def bad_number(*values: object) -> str | None:
+    """Return the first number or time that cannot be, in words."""
+    parts = chain.from_iterable(map(_parts, values))
+    return next(filter(None, (_number(value, place) for place, value in parts)), None)
 
 
 def _parts(value: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:

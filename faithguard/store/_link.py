@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from faithguard._fork import reset_in_child
-from faithguard.errors import ConfigError, FaithguardError
+from faithguard.errors import ConfigError, FaithguardError, describe
 from faithguard.store._schema import migrate, versions
 
 try:
@@ -25,7 +25,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["VARIABLE", "Link", "StrPath", "store_path"]
+__all__ = ["VARIABLE", "Damaged", "Link", "StrPath", "store_path"]
 
 log = logging.getLogger("faithguard")
 
@@ -71,6 +71,10 @@ def _data_folder(variables: Mapping[str, str]) -> Path:
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Application Support"
     return Path(variables.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+
+
+class Damaged(Exception):
+    """What stands in the file is not what was written; says where, and holds no text."""
 
 
 class Link:
@@ -136,11 +140,22 @@ class Link:
         """Turn what SQLite raises, which holds no text, into an error that names the file."""
         try:
             yield
-        except (sqlite3.Error, OSError) as error:
+        except sqlite3.OperationalError as error:
+            # "Could not decode to UTF-8 column 'x' with text '...'": the text is a record's
+            reason = str(error).partition(" with text ")[0]
+            raise FaithguardError(
+                f"the store {str(self.path)!r} cannot be {what}: {reason}"
+            ) from None
+        except (sqlite3.Error, OSError, Damaged) as error:
             reason = getattr(error, "strerror", None) or error
             raise FaithguardError(
                 f"the store {str(self.path)!r} cannot be {what}: {reason}"
             ) from error
+        except (TypeError, ValueError, OverflowError, LookupError) as error:  # what was asked is
+            # checked before, so a value of another kind stands in the file
+            raise FaithguardError(
+                f"the store {str(self.path)!r} cannot be {what}: it is damaged ({describe(error)})"
+            ) from None
 
     def _connected(self) -> sqlite3.Connection:
         """Return the connection; another file in its place is opened anew."""

@@ -16,6 +16,7 @@ Filters are parameters, as `_query` reads them. What cannot be answered is {"err
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Awaitable, Callable
 from importlib.resources import files
 from typing import Any
@@ -44,6 +45,8 @@ _MOST_PAIRS = 1_000
 _LONGEST_BODY = 10_000
 _FEW_DAYS = 3
 """With fewer, time is told by the hour."""
+
+_NUMBER = re.compile("[0-9]{1,19}")
 
 _KINDS = {
     "html": "text/html",
@@ -75,7 +78,7 @@ def application(store: Store, *, label: bool) -> Starlette:
         Route("/api/choices", _asked(questions.choices)),
         Route("/api/page", _asked(questions.page)),
         Route("/api/new", _asked(questions.new)),
-        Route("/api/record/{number:int}", _asked(questions.record)),
+        Route("/api/record/{number}", _asked(questions.record)),
         Route("/api/figures", _asked(questions.figures)),
         Route("/api/pairs", _asked(questions.pairs)),
         Route("/api/label", _told(questions.label), methods=["POST"]),
@@ -189,10 +192,11 @@ class _Questions:
         }
 
     def record(self, request: Request) -> _view.View:
-        number = request.path_params["number"]
+        asked = request.path_params["number"]
+        number = int(asked) if _NUMBER.fullmatch(asked) else -1  # longer ones are none
         record = self._store.get(number)
         if record is None:
-            raise ConfigError(f"there is no record {number}; it may have been deleted by age")
+            raise ConfigError(f"there is no record {asked[:40]}; it may have been deleted by age")
         return _view.record_view(number, record, self._store.labels(number))
 
     def figures(self, request: Request) -> _view.View:

@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -384,6 +385,40 @@ def test_two_sides_are_of_the_same_questions(tmp_path: Path) -> None:
     change = paired_change([0.0], [1.0])
     assert found["difference"] == {"value": 1.0, "interval": list(change.interval)}
     assert [found["pairs"][0][side]["number"] for side in "ab"] == [1, 3]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "page?before=inf:" + "9" * 23,
+        "new?after=1:" + "9" * 20,
+        "page?since=0001-01-01",
+        "pairs?a.since=0001-01-01",
+        "record/" + "9" * 5_000,
+        "record/-1",
+        "record/x",
+        "record/%F0%9F%A7%B5",
+    ],
+)
+def test_what_cannot_be_asked_is_no_fault_of_the_server(server: Server, question: str) -> None:
+    """It is said what is wrong."""
+    assert asked(server, question, 400)["error"]
+
+
+def test_a_damaged_record_is_said(tmp_path: Path) -> None:
+    """By the name of the file; the list and the others are shown."""
+    path = store_of(tmp_path / "r.db", [faithful(), mixed()])
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE bodies SET body = x'00' WHERE number = 1")
+        db.execute("UPDATE records SET time = 9e999 WHERE number = 2")
+    db.close()
+    with Server(path) as server:
+        assert (
+            "r.db' cannot be read: record 1 is damaged" in asked(server, "record/1", 503)["error"]
+        )
+        assert asked(server, "page")["count"] == 2
+        assert asked(server, "record/2")["number"] == 2
+        assert asked(server, "figures")["answers"] == 2
 
 
 # Labels

@@ -416,6 +416,49 @@ FLAWS: dict[str, tuple[str, object, str]] = {
     "a share beyond 1": ("decision.safe", 1.5, "decision.safe is 1.5, and not between 0 and 1"),
     "a negative count": ("report.total", -1, "report.total is -1, and not between 0 and"),
     "a count beyond all": ("report.usage.calls", 2**70, "report.usage.calls is 1.18"),
+    "a number of thousands of digits": (
+        "report.usage.input_tokens",
+        10**4000,
+        "report.usage.input_tokens is longer than any, and not between 0 and",
+    ),
+    "passed without a verdict": (
+        "report",
+        {"outcome": "failed", "score": None},
+        "decision.passed is true of an answer that was failed, to deliver",
+    ),
+    "passed without context": (
+        "report",
+        {"outcome": "no_context", "score": None},
+        "decision.passed is true of an answer that was no_context, to deliver",
+    ),
+    "passed and blocked": (
+        "decision",
+        {"action": "block"},
+        "decision.passed is true of an answer that was scored, to block",
+    ),
+    "support of no claim": (
+        "report",
+        {"claims": [], "outcome": "scored"},
+        "report.total is 2, and the facts of its claims are 0",
+    ),
+    "too many counted": ("report.total", 3, "report.total is 3, and the facts of its claims are 2"),
+    "too little counted": (
+        "attempts.0.report.supported",
+        1,
+        "attempts.0.report.supported is 1, and of its claims 2 are",
+    ),
+    "another score": ("report.score", 0.5, "report.score is not what its outcome and counts make"),
+    "no score": ("report.score", None, "report.score is not what its outcome and counts make"),
+    "a quote of something else": (
+        "report.claims.0.evidence",
+        [{**_PIECE, "quote": "SECRET"}],
+        "report.claims.0.evidence.0.quote is not what stands there",
+    ),
+    "a quote that is cut": (
+        "report.claims.0.evidence",
+        [{**_PIECE, "quote": "The"}],
+        "report.claims.0.evidence.0.quote is not what stands there",
+    ),
     "more than all": ("report.supported", 9, "report.supported is more than report.total"),
     "a text for a number": ("report.score", "0.5", "first at report.score: Input should be"),
     "a text for a flag": ("decision.passed", "no", "first at decision.passed: Input should be"),
@@ -481,12 +524,17 @@ FLAWS: dict[str, tuple[str, object, str]] = {
 def test_a_record_that_no_check_made_is_left_out(name: str, tmp_path: Path) -> None:
     """It would be an error on its page later; the reason says where it is wrong, and no text."""
     place, value, reason = FLAWS[name]
-    row: Any = {"stored": {}, **json.loads(record("bad").to_json())}
+    bad = record("bad", said={WRONG: "supported"})
+    assert bad.decision.passed
+    row: Any = {"stored": {}, **json.loads(bad.to_json())}
     inside: Any = row
     *folders, last = place.split(".")
     for folder in folders:
         inside = inside[int(folder) if folder.isdigit() else folder]
-    inside[last] = value
+    if isinstance(value, dict) and isinstance(inside[last], dict):
+        inside[last] |= value
+    else:
+        inside[last] = value
     file, path = tmp_path / "in.jsonl", tmp_path / "records.db"
     file.write_text(lines_of(record("one").to_json(), row, record("other").to_json()))
     said = ran("store", "import", file, "--store", path, code=2).stderr
@@ -497,6 +545,11 @@ def test_a_record_that_no_check_made_is_left_out(name: str, tmp_path: Path) -> N
     assert "SECRET" not in said
     assert [one.exchange.id for one in Store(path).records()] == ["one", "other"]
     assert f"line 2 of {str(file)!r}: " in complaint("show", "--store", file)
+    numbers = any(words in reason for words in (" is no ", " between "))
+    if numbers and not place.startswith("stored"):
+        other = tmp_path / "other.jsonl"
+        other.write_text(lines_of(record("one").to_json()))
+        assert f"{str(file)!r} line 2: no record of a check: " in complaint("gate", other, file)
 
 
 def test_all_that_was_left_out_is_counted(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import logging
 import re
+from asyncio import CancelledError
 from collections.abc import Awaitable, Callable
 from importlib.resources import files
 from typing import Any
@@ -24,7 +25,7 @@ from typing import Any
 from pydantic import BaseModel, Field, ValidationError
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
@@ -119,10 +120,13 @@ def _told(take: Callable[[bytes], Any]) -> Callable[[Request], Awaitable[Respons
         if request.headers.get("content-type") != "application/json":
             return _trouble("send JSON", 415)
         body = b""
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > _LONGEST_BODY:
-                return _trouble(f"the body has more than {_LONGEST_BODY:,} bytes", 413)
+        try:
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > _LONGEST_BODY:
+                    return _trouble(f"the body has more than {_LONGEST_BODY:,} bytes", 413)
+        except (ClientDisconnect, CancelledError):  # whoever sent it left, or the page is closed
+            return _trouble("the body has no end", 400)
         return await _answered(take, body)
 
     return answer

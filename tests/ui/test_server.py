@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,8 @@ from tests.ui.scene import (
 
 for _name in ("starlette", "uvicorn"):
     pytest.importorskip(_name, reason="pip install 'faithguard[ui]' brings the server")
+
+from faithguard.ui import _connection  # noqa: E402  (it imports the extra)
 
 
 @pytest.fixture(scope="module")
@@ -525,6 +528,65 @@ def test_a_store_that_goes_away_is_said(tmp_path: Path) -> None:
         assert "r.db" in json.loads(body)["error"]
         store_of(path, [faithful(), faithful()])
         assert asked(server, "page")["count"] == 2
+
+
+def connected(server: Server, sent: str) -> socket.socket:
+    """Return a connection on which a part of a request was sent."""
+    one = socket.create_connection(("127.0.0.1", urlsplit(server.url).port or 0), timeout=20)
+    one.sendall(sent.encode("ascii"))
+    return one
+
+
+def test_half_a_request_is_not_waited_for(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first of a connection, and a later one; a whole one in time is answered."""
+    monkeypatch.setattr(_connection, "WAITING", 0.3)
+    half = "GET / HTTP/1.1\r\nHost: 127"
+    whole = f"GET {urlsplit(server.url).path}api/about HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    for sent in ("", half, whole, whole + half):
+        with connected(server, sent) as one, suppress(ConnectionResetError):
+            found = b""
+            while data := one.recv(65_536):
+                found += data
+            assert found.startswith(b"HTTP/1.1 200 OK" if sent.startswith(whole) else b"")
+
+
+def test_many_half_requests_do_not_stop_the_page(server: Server) -> None:
+    """Those that wait longest make room."""
+    many = [connected(server, "GET / HTTP/1.1\r\n") for _ in range(3 * _connection.MOST)]
+    try:
+        assert asked(server, "page")["count"] == 5
+        gone = 0
+        for one in many:
+            one.settimeout(0.01)
+            with suppress(TimeoutError):
+                try:
+                    gone += one.recv(1) == b""
+                except ConnectionResetError:
+                    gone += 1
+        assert gone >= 2 * _connection.MOST
+    finally:
+        for one in many:
+            one.close()
+
+
+def test_a_body_without_end_leaves_no_traceback(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whether its sender leaves, or the page is closed."""
+    path = store_of(tmp_path / "r.db", [faithful()])
+    with Server(path, label=True) as server:
+        head = (
+            f"POST {urlsplit(server.url).path}api/label HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+            "Content-Type: application/json\r\nContent-Length: 500\r\n\r\n{"
+        )
+        connected(server, head).close()
+        one = connected(server, head)
+        assert asked(server, "page")["count"] == 1
+    one.close()
+
+    assert [entry.message for entry in caplog.records if entry.exc_info] == []
+    with Store(path) as store:
+        assert store.labels(1) == ()
 
 
 READ_ONLY = """

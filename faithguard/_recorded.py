@@ -9,6 +9,8 @@ line of an export is the JSON of a `Record` with one more key, which other reade
 from __future__ import annotations
 
 import json
+import os
+import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -96,6 +98,12 @@ def _only(ids: Sequence[str], name: str, where: Path) -> str:
 def _is_store(path: str | None) -> bool:
     if path is None:
         return True
+    try:
+        regular = stat.S_ISREG(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        regular = True  # opening it says why
+    if not regular and not os.path.isdir(path):  # a pipe may never be written to, nor ever end
+        raise ConfigError(f"{path!r} is no regular file: name a store or a file of records")
     with _opened(Path(path)) as file:
         return file.read(len(_SQLITE)) == _SQLITE
 
@@ -103,9 +111,10 @@ def _is_store(path: str | None) -> bool:
 def _opened(path: Path) -> BinaryIO:
     try:
         return path.open("rb")
-    except OSError as error:
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
         raise ConfigError(
-            f"{str(path)!r} cannot be read ({error.strerror}); name a store or a file of records"
+            f"{str(path)!r} cannot be read ({reason}); name a store or a file of records"
         ) from None
 
 

@@ -321,7 +321,8 @@ def score(
     """Score a file of exchanges. The same command goes on where a run was interrupted.
 
     Each line is an object with an answer, a question and its context, named as RAGAS, DeepEval
-    or faithguard do. Exit 0: every answer passed; 1: one did not; 2: a bad line or a failure.
+    or faithguard do. Exit 0: every answer passed; 1: one did not; 2: a bad line, or a
+    check that failed, as where the judge cannot be reached.
     """
     from rich.console import Console
 
@@ -357,7 +358,13 @@ def score(
     if summary.bad:
         _tell_bad(summary.bad, Path(rejects) if rejects else rejects_path(out))
     _print(to_json(summary) + "\n" if as_json else _page([summary_table(summary)]))
-    if summary.bad:
+    unchecked = sum(summary.outcomes.get(outcome, 0) for outcome in ("failed", "incomplete"))
+    if unchecked:
+        _complain(
+            f"{unchecked:,} {'answer lacks' if unchecked == 1 else 'answers lack'} verdicts, since "
+            "a check failed; the same command keeps them as they are, --restart asks again"
+        )
+    if summary.bad or unchecked:
         return _FAILED
     return 0 if summary.passed == summary.stating else _NOT_PASSED
 
@@ -511,6 +518,8 @@ def _write(file: str, parts: Iterable[str], *, read: Sequence[str]) -> None:
 
     try:
         target = os.path.realpath(file)
+        if os.path.islink(target):
+            raise ConfigError(f"{file!r} is a link that leads to itself: name another file")
         # a pipe or a device is written to as it is
         whole = not os.path.exists(target) or os.path.isfile(target)
         place = f"{target}.{os.getpid()}.part" if whole else target

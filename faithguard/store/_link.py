@@ -99,6 +99,8 @@ class Link:
         self._inherited: list[sqlite3.Connection] = []
         if path.is_dir():
             raise ConfigError(f"the store {str(path)!r} is a folder: name a file in it")
+        if path.exists() and not path.is_file():
+            raise ConfigError(f"the store {str(path)!r} is no regular file: name another")
         if read_only and not path.exists():
             raise ConfigError(
                 f"there is no store {str(path)!r}: set {VARIABLE} or pass "

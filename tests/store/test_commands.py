@@ -195,6 +195,28 @@ def test_what_is_no_file_of_records_is_told(tmp_path: Path) -> None:
     assert "No such file" in complaint("show", "--store", tmp_path / "none.jsonl")
 
 
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("show", "--store"),
+        ("report", "-o", "-"),
+        ("store", "export", "--store"),
+        ("store", "prune", "--days", "3", "--store"),
+    ],
+    ids=lambda args: args[-2],
+)
+def test_what_is_no_regular_file_is_refused(args: tuple[str, ...], tmp_path: Path) -> None:
+    """A pipe that nobody writes to is not waited for; a link to nothing or to itself is told."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "dangling").symlink_to("nowhere")
+    (tmp_path / "loop").symlink_to("loop")
+
+    assert "pipe' is no regular file: name " in complaint(*args, tmp_path / "pipe")
+    for name, why in (("dangling", "No such file"), ("loop", "Too many levels")):
+        message = complaint(*args, tmp_path / name)
+        assert f"{name}' cannot be read ({why}" in message or "there is no store" in message
+
+
 @pytest.mark.parametrize("width", [12, 60, 140])
 def test_hostile_text_has_no_effect_on_a_terminal(width: int) -> None:
     """Every sequence, control and invisible character is shown as what it is."""

@@ -31,10 +31,9 @@ def _is_age(value: object) -> bool:
     if not isinstance(value, timedelta) or value <= timedelta(0):
         return False
     try:
-        datetime.now(UTC) - value
+        return datetime.now(UTC) - value < datetime.max.replace(tzinfo=UTC)
     except OverflowError:
         return False
-    return True
 
 
 class SqliteSink:

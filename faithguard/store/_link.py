@@ -144,9 +144,9 @@ class Link:
             yield
         except sqlite3.OperationalError as error:
             # "Could not decode to UTF-8 column 'x' with text '...'": the text is a record's
-            reason = str(error).partition(" with text ")[0]
+            told = str(error).partition(" with text ")[0]
             raise FaithguardError(
-                f"the store {str(self.path)!r} cannot be {what}: {reason}"
+                f"the store {str(self.path)!r} cannot be {what}: {told}"
             ) from None
         except (sqlite3.Error, OSError, Damaged) as error:
             reason = getattr(error, "strerror", None) or error

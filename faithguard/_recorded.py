@@ -9,6 +9,8 @@ line of an export is the JSON of a `Record` with one more key, which other reade
 from __future__ import annotations
 
 import json
+import os
+import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -96,6 +98,12 @@ def _only(ids: Sequence[str], name: str, where: Path) -> str:
 def _is_store(path: str | None) -> bool:
     if path is None:
         return True
+    try:
+        regular = stat.S_ISREG(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        regular = True  # opening it says why
+    if not regular and not os.path.isdir(path):  # a pipe may never be written to, nor ever end
+        raise ConfigError(f"{path!r} is no regular file: name a store or a file of records")
     with _opened(Path(path)) as file:
         return file.read(len(_SQLITE)) == _SQLITE
 
@@ -103,9 +111,10 @@ def _is_store(path: str | None) -> bool:
 def _opened(path: Path) -> BinaryIO:
     try:
         return path.open("rb")
-    except OSError as error:
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
         raise ConfigError(
-            f"{str(path)!r} cannot be read ({error.strerror}); name a store or a file of records"
+            f"{str(path)!r} cannot be read ({reason}); name a store or a file of records"
         ) from None
 
 
@@ -182,20 +191,25 @@ class Import:
     refused: int = 0
 
 
-def imported(path: str, store: Store, refuse: Callable[[int, str], None]) -> Import:
+def imported(
+    path: str, store: Store, refuse: Callable[[int, str], None], *, author: str | None = None
+) -> Import:
     """Add the records of a file to a store, and labels to those that are there already.
 
-    Of two labels of one claim the one that was given later counts.
+    Labels of several people stand side by side. Of two by one person the later one counts.
 
     Args:
         path: Lines of JSON.
         store: Open to be written.
+        author: Who gave the labels that name nobody; by default the file's name, without its
+            ending. Empty for whoever uses the store.
         refuse: Called with the number of each line that is left out, and why.
 
     Raises:
         FaithguardError: If the store cannot be written.
     """
     done = Import()
+    someone = Path(path).stem if author is None else author
     for line_number, line in _numbered(Path(path)):
         try:
             record, stored = _read(line)
@@ -207,20 +221,32 @@ def imported(path: str, store: Store, refuse: Callable[[int, str], None]) -> Imp
         if number is None:
             number = store.add(record, now=stored.time)
             done.added += 1
-            _label(store, number, stored.opinions)
+            _label(store, number, stored.opinions, someone)
         else:
             done.there += 1
-            done.labels += _label(store, number, stored.opinions)
+            done.labels += _label(store, number, stored.opinions, someone)
     return done
 
 
-def _label(store: Store, number: int, said: Iterable[Opinion]) -> int:
-    """Keep those labels that are newer than what is there; return how many."""
-    known = {opinion.claim: _aware(opinion.time) for opinion in store.labels(number)}
-    new = [one for one in said if one.claim not in known or _aware(one.time) > known[one.claim]]
-    for one in new:
-        store.label(number, one.claim, one.agree, one.note, now=one.time)
-    return len(new)
+def _label(store: Store, number: int, said: Iterable[Opinion], someone: str) -> int:
+    """Keep those labels that nobody gave yet, or their authors earlier; return how many."""
+    there = store.labels(number)
+    latest = {(one.claim, one.author): _aware(one.time) for one in there}
+    same = {_what(one) for one in there}  # a label that comes back is not another person's
+    new = 0
+    for one in said:
+        author = one.author or someone
+        before = latest.get((one.claim, author))
+        if _what(one) in same or (before is not None and _aware(one.time) <= before):
+            continue
+        store.label(number, one.claim, one.agree, one.note, author=author, now=one.time)
+        latest[one.claim, author] = _aware(one.time)
+        new += 1
+    return new
+
+
+def _what(said: Opinion) -> tuple[int, bool, str, datetime]:
+    return said.claim, said.agree, said.note, _aware(said.time)
 
 
 def _aware(moment: datetime) -> datetime:

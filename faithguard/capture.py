@@ -29,7 +29,7 @@ from faithguard._provenance import Said, Writing, holds, shares, without
 from faithguard.errors import CaptureError
 from faithguard.types import ContextSource, Exchange, Passage
 
-__all__ = ["Assembler", "Message", "Trace", "new_id", "passages_of", "without"]
+__all__ = ["Assembler", "Message", "Trace", "new_id", "passages_of", "time_now", "without"]
 
 Role = Literal["system", "user", "assistant", "tool"]
 RunKind = Literal["chain", "retriever", "tool", "model"]
@@ -58,6 +58,11 @@ _CONTEXT_KEYS = frozenset(
 def new_id() -> str:
     """Return a fresh exchange id."""
     return uuid.uuid4().hex
+
+
+def time_now() -> datetime:
+    """Return the time of day, which says when an exchange began."""
+    return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -388,7 +393,7 @@ class Assembler:
         max_runs: int = 10_000,
         max_age: float = 900.0,
         clock: Callable[[], float] = time.monotonic,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        now: Callable[[], datetime] = time_now,
     ) -> None:
         self._max_runs = max_runs
         self._max_age = max_age

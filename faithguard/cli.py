@@ -321,7 +321,8 @@ def score(
     """Score a file of exchanges. The same command goes on where a run was interrupted.
 
     Each line is an object with an answer, a question and its context, named as RAGAS, DeepEval
-    or faithguard do. Exit 0: every answer passed; 1: one did not; 2: a bad line or a failure.
+    or faithguard do. Exit 0: every answer passed; 1: one did not; 2: a bad line, or a
+    check that failed, as where the judge cannot be reached.
     """
     from rich.console import Console
 
@@ -357,7 +358,13 @@ def score(
     if summary.bad:
         _tell_bad(summary.bad, Path(rejects) if rejects else rejects_path(out))
     _print(to_json(summary) + "\n" if as_json else _page([summary_table(summary)]))
-    if summary.bad:
+    unchecked = sum(summary.outcomes.get(outcome, 0) for outcome in ("failed", "incomplete"))
+    if unchecked:
+        _complain(
+            f"{unchecked:,} {'answer lacks' if unchecked == 1 else 'answers lack'} verdicts, since "
+            "a check failed; the same command keeps them as they are, --restart asks again"
+        )
+    if summary.bad or unchecked:
         return _FAILED
     return 0 if summary.passed == summary.stating else _NOT_PASSED
 
@@ -511,6 +518,8 @@ def _write(file: str, parts: Iterable[str], *, read: Sequence[str]) -> None:
 
     try:
         target = os.path.realpath(file)
+        if os.path.islink(target):
+            raise ConfigError(f"{file!r} is a link that leads to itself: name another file")
         # a pipe or a device is written to as it is
         whole = not os.path.exists(target) or os.path.isfile(target)
         place = f"{target}.{os.getpid()}.part" if whole else target
@@ -562,6 +571,12 @@ def export_command(
 def import_command(
     file: Annotated[str, typer.Argument(metavar="FILE", help="JSON lines of records.")],
     store: Annotated[str | None, _STORE] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Who gave its labels, if they do not say; else the file's name."
+        ),
+    ] = None,
 ) -> int:
     """Add the records of a file to a store, and labels to those that are there already.
 
@@ -579,11 +594,12 @@ def import_command(
             _complain(f"line {number:,}: {reason}")
 
     with Store(store, read_only=False) as opened:
-        done = imported(file, opened, refuse)
-        labels = f"; {done.labels:,} of their labels are new" if done.labels else ""
+        done = imported(file, opened, refuse, author=by)
+        labels = f"; {_are(done.labels, 'label')} new"
         _note(
-            f"{_records(done.added)} added to {str(opened.path)!r}, {done.there:,} were there "
-            f"already{labels}"
+            f"{_records(done.added)} added to {str(opened.path)!r}, "
+            f"{done.there:,} {'was' if done.there == 1 else 'were'} there already"
+            f"{labels if done.labels else ''}"
         )
     if not done.refused:
         return 0
@@ -620,6 +636,10 @@ def prune_command(
             gone += step
     _note(f"{_records(gone)} deleted from {str(path)!r}")
     return 0
+
+
+def _are(count: int, what: str) -> str:
+    return f"{count:,} {what} is" if count == 1 else f"{count:,} {what}s are"
 
 
 def _records(count: int) -> str:

@@ -25,7 +25,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
-from faithguard.capture import Trace, new_id, passages_of
+from faithguard.capture import Trace, new_id, passages_of, time_now
 from faithguard.errors import CaptureError, ConfigError, UnfaithfulAnswerError
 from faithguard.guard import (
     MoreContext,
@@ -426,7 +426,7 @@ class _Call:
         self._names = names
         self._bound = bound
         self._found: list[Passage] = []
-        self.trace = Trace()
+        self.trace = Trace(started_at=time_now())
         """What the function has written so far, so that no error carries it out."""
         whole = inspect.BoundArguments(bound.signature, bound.arguments.copy())
         whole.apply_defaults()
@@ -560,6 +560,7 @@ class _Call:
             passages=passages,
             question=self._question,
             context_source=("caller" if self._given else "retrieval") if passages else "none",
+            started_at=self.trace.started_at,
         )
 
     def _read(self, output: Any) -> tuple[list[str], tuple[Passage, ...]]:

@@ -93,6 +93,7 @@ def test_what_the_function_saw_is_evidence() -> None:
     exchange = answer.with_report("When?").report.exchange
     assert [passage.text for passage in exchange.passages] == ["Ulvo has a quay.", DOC]
     assert exchange.context_source == "retrieval"
+    assert exchange.started_at is not None
     assert exchange.question == "When?"
     with pytest.raises(UnfaithfulAnswerError, match="no context"):
         guards()(lambda: GOOD)()

@@ -35,6 +35,7 @@ from faithguard.files._lines import LONGEST, Batch, Line, Lines
 from faithguard.files._work import Scored, joined
 from faithguard.files._workers import Workers
 from faithguard.sinks import JsonlSink
+from faithguard.testing import JudgeServer, honest
 from faithguard.types import Record, from_json, to_json
 
 CONTEXT = "The Tarn ferry leaves at 09:15 and carries 60 passengers."
@@ -969,3 +970,30 @@ def test_a_record_of_the_file_is_a_record(put: Rows, out: Path) -> None:
     record = from_json(Record, line)
 
     assert json.loads(to_json(record)) == {k: v for k, v in json.loads(line).items() if k != "line"}
+
+
+def test_a_judge_that_fails_is_no_verdict_on_the_answers(
+    out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The exit code is that of a failure, and each run says how to ask again."""
+    pytest.importorskip("openai", reason="pip install 'faithguard[openai]' brings the client")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    row = {
+        "question": "When does it sail?",
+        "context": ["The ferry leaves at 9 from the old harbour."],
+        "answer": "The boat sails in the morning hours from the port.",
+    }
+    source = tmp_path / "in.jsonl"
+    source.write_text(json.dumps(row) + "\n")
+    with JudgeServer(honest(), "wrong key") as server:
+        for _ in range(2):
+            result = ran(source, "-o", out, "--judge", "m", "--judge-url", server.url)
+            assert result.exit_code == 2
+            assert "1 answer lacks verdicts, since a check failed" in result.stderr
+            assert "--restart asks again" in result.stderr
+    with JudgeServer(honest()) as server:
+        args = (source, "-o", out, "--judge", "m", "--judge-url", server.url, "--restart")
+        result = ran(*args)
+
+    assert result.exit_code in (0, 1)
+    assert "lacks verdicts" not in result.stderr

@@ -106,6 +106,8 @@ def _about(record: Record) -> Iterator[str]:
 
 def _said(opinion: Opinion) -> str:
     verdict = f"{opinion.claim + 1}. {'right' if opinion.agree else 'wrong'}"
+    if opinion.author:
+        verdict += f" ({line(opinion.author, _WORD)})"
     return f"{verdict}: {line(opinion.note, _NOTE)}" if opinion.note else verdict
 
 

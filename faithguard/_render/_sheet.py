@@ -407,8 +407,12 @@ def _made_by(report: Report) -> str:
     tokens = usage.input_tokens + usage.output_tokens
     parts.append(f"{calls}, {tokens:,} tokens" if tokens else calls)
     if usage.spared:
-        parts.append(f"{usage.spared:,} of {report.total:,} claims settled before the judge")
+        parts.append(
+            f"{usage.spared:,} of {report.total:,} claim{'' if report.total == 1 else 's'} settled "
+            "before the judge"
+        )
     if usage.cached:
-        parts.append(f"{usage.cached:,} verdicts from the cache")
+        verdicts = "1 verdict" if usage.cached == 1 else f"{usage.cached:,} verdicts"
+        parts.append(f"{verdicts} from the cache")
     parts.append(f"{usage.seconds:.2f} s")
     return " · ".join(parts[-12:])

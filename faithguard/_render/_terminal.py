@@ -229,6 +229,10 @@ class _RecordPage:
         yield Text(fit(" · ".join(sheet.about)), style="dim", overflow="fold")
         yield Text()
         yield _Page(sheet.report)
+        for number, attempt in enumerate(sheet.earlier, start=1):
+            yield Text()
+            yield Text(f"earlier attempt {number}", style="bold")
+            yield _Page(attempt)
         for title, lines in self._lists():
             yield Text()
             yield Text(title, style="bold")
@@ -237,11 +241,6 @@ class _RecordPage:
 
     def _lists(self) -> Iterator[tuple[str, list[str]]]:
         sheet = self.sheet
-        if sheet.earlier:
-            yield (
-                "earlier attempts",
-                [f"{n}. {a.outcome}, {a.counts}" for n, a in enumerate(sheet.earlier, start=1)],
-            )
         if sheet.said:
             yield SAID, list(sheet.said)
         if sheet.passages:

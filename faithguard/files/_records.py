@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from faithguard.errors import CaptureError
 from faithguard.files._lines import StrPath, opened
+from faithguard.store._flaws import bad_number
 from faithguard.types import Record, from_json
 
 __all__ = ["read_records"]
@@ -19,13 +20,16 @@ def read_records(source: StrPath) -> Iterator[Record]:
 
     Raises:
         ConfigError: If there is no such file, or it cannot be read.
-        CaptureError: If a line is no record; names the line, and shows none of it.
+        CaptureError: If a line is no record, or holds a number that is none; names the line, and
+            shows none of it.
     """
     with opened(source) as lines:
         for batch in lines.batches():
             for line in batch.lines:
                 try:
                     record = from_json(Record, (line.data or b"").decode("utf-8-sig"))
+                    if (wrong := bad_number(record)) is not None:
+                        raise CaptureError(f"no record of a check: {wrong}")
                 except (CaptureError, UnicodeDecodeError) as error:
                     why = str(error) if isinstance(error, CaptureError) else "not UTF-8"
                     raise CaptureError(

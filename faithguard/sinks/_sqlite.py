@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import cast
 
 from faithguard._fork import reset_in_child
 from faithguard.errors import ConfigError, FaithguardError
@@ -25,6 +26,16 @@ _AT_ONCE = 500
 """Old records that go in one step, so that other writers need not wait long."""
 
 
+def _is_age(value: object) -> bool:
+    """Say whether records can be of that age: a time, and back in the calendar."""
+    if not isinstance(value, timedelta) or value <= timedelta(0):
+        return False
+    try:
+        return datetime.now(UTC) - value < datetime.max.replace(tzinfo=UTC)
+    except OverflowError:
+        return False
+
+
 class SqliteSink:
     """Keep records in an SQLite file that only its owner may read.
 
@@ -37,8 +48,10 @@ class SqliteSink:
         redact: A text -> what may be kept of it; every text of a record passes through it.
         texts: Whether texts are kept; if not, then labels, counts, spans, sources and tags.
         tags: To be added to each record's own, such as the version of a prompt.
-        max_age: Records that were made longer ago go; None keeps them.
-        max_bytes: If all records take more, the oldest go; None lets them grow.
+        max_age: Records that were made longer ago go, whenever this sink writes its first record
+            and after each hundred; where little is written, by `faithguard store prune` as well.
+            None keeps them.
+        max_bytes: If all records take more, the oldest go, at the same times; None lets them grow.
 
     Attributes:
         path: The file.
@@ -59,9 +72,11 @@ class SqliteSink:
         max_age: timedelta | None = None,
         max_bytes: int | None = 2**30,
     ) -> None:
-        if max_age is not None and max_age <= timedelta(0):
+        if max_age is not None and not _is_age(max_age):
             raise ConfigError(f"`max_age` is {max_age!r}: name a time, timedelta(days=30)")
-        if max_bytes is not None and max_bytes < 2**20:
+        if max_bytes is not None and not (
+            isinstance(cast("object", max_bytes), int) and max_bytes >= 2**20
+        ):
             raise ConfigError(f"`max_bytes` is {max_bytes!r}: name at least 2**20, or None")
         self._keep = Keep(redact=redact, texts=texts, tags=checked_tags(tags))
         self._max_age, self._max_bytes = max_age, max_bytes

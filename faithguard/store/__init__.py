@@ -18,13 +18,15 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Literal
 
 from faithguard.errors import ConfigError
 from faithguard.store import _reading
+from faithguard.store._checked import NUMBERS, cursor_of, limit_of, seconds_of, text_of
+from faithguard.store._flaws import bad_number
 from faithguard.store._link import VARIABLE, Link, StrPath, store_path
 from faithguard.store._values import Bucket, Entry, Figures, Filter, Opinion, Pair, Row, Scores
 from faithguard.store._writing import delete, excess_share, insert, oldest, packed, unpacked
@@ -103,9 +105,14 @@ class Store:
         """
         sql, values = _reading.where(filter)
         if before is not None:
-            sql, values = f"({sql}) AND (time, number) < (?, ?)", (*values, *_parsed(before))
+            when, number = cursor_of(before)
+            # The row itself says where it stands, if it is there: a damaged one has no time.
+            place = "coalesce((SELECT time FROM records r WHERE r.number = ?), ?)"
+            sql = f"({sql}) AND (time, number) < ({place}, ?)"
+            values = (*values, number, when, number)
+        limit = limit_of(limit)
         with self._link.reading() as db:
-            return _reading.rows(db, (sql, values), order=_NEWEST, limit=_checked(limit))
+            return _reading.rows(db, (sql, values), order=_NEWEST, limit=limit)
 
     def newer_than(
         self, cursor: str | None, filter: Filter | None = None, *, limit: int = 200
@@ -122,10 +129,11 @@ class Store:
             ConfigError: If a value cannot be used.
         """
         sql, values = _reading.where(filter)
-        number = 0 if cursor is None else _parsed(cursor)[1]
+        number = 0 if cursor is None else cursor_of(cursor)[1]
+        limit = limit_of(limit)
         with self._link.reading() as db:
             condition = f"({sql}) AND records.number > ?", (*values, number)
-            return _reading.rows(db, condition, order="number", limit=_checked(limit))
+            return _reading.rows(db, condition, order="number", limit=limit)
 
     def newest(self) -> str | None:
         """Return the cursor of the row that arrived last; None in an empty store."""
@@ -151,11 +159,12 @@ class Store:
 
     def ids(self, beginning: str, *, limit: int = 10) -> tuple[str, ...]:
         """Return the ids that begin so, each once, the last that arrived first."""
+        beginning, limit = text_of(beginning, "beginning"), limit_of(limit)
         with self._link.reading() as db:
             found = db.execute(
                 "SELECT id FROM records WHERE substr(id, 1, ?) = ? "
                 "GROUP BY id ORDER BY max(number) DESC LIMIT ?",
-                (len(beginning), beginning, _checked(limit)),
+                (len(beginning), beginning, limit),
             ).fetchall()
         return tuple(id_ for (id_,) in found)
 
@@ -177,7 +186,7 @@ class Store:
                 batch = [
                     Entry(
                         number=number,
-                        time=datetime.fromtimestamp(when, UTC),
+                        time=_reading.moment_of(when),
                         record=_body(db, number),
                         opinions=_opinions(db, number),
                     )
@@ -196,7 +205,7 @@ class Store:
                 "ORDER BY number DESC",
                 (record.exchange.id,),
             ).fetchall()
-        return next((number for number, body in found if unpacked(body) == record), None)
+            return next((n for n, body in found if unpacked(body, n) == record), None)
 
     def series(
         self, filter: Filter | None = None, by: Literal["day", "hour"] = "day"
@@ -207,6 +216,8 @@ class Store:
             filter: Which; None for all.
             by: How long a bucket is. Days and hours without an answer are left out.
         """
+        if by not in ("day", "hour"):
+            raise ConfigError(f"`by` is {by!r}: it can be 'day' or 'hour'")
         condition = _reading.where(filter)
         with self._link.reading() as db:
             return _reading.series(db, condition, by)
@@ -236,12 +247,12 @@ class Store:
                 are the same if they differ in case and spaces only.
             limit: How many at most, from 1.
         """
-        one, other = _reading.where(a), _reading.where(b)
+        one, other, limit = _reading.where(a), _reading.where(b), limit_of(limit)
         with self._link.reading() as db:
-            return _reading.pairs(db, one, other, limit=_checked(limit))
+            return _reading.pairs(db, one, other, limit=limit)
 
     def labels(self, id: str | int) -> tuple[Opinion, ...]:
-        """Return what a person said of a record's claims, in their order."""
+        """Return what people said of a record's claims, in their order, then by author."""
         with self._link.reading() as db:
             return _opinions(db, _number(db, id))
 
@@ -262,7 +273,13 @@ class Store:
         Args:
             record: As it is to be kept.
             now: When it counts as made if its exchange does not say when it began.
+
+        Raises:
+            ConfigError: If a number in it is none, or beyond what can be counted, or a time is of
+                no age.
         """
+        if (wrong := bad_number(record)) is not None:
+            raise ConfigError(f"the record cannot be kept: {wrong}")
         when = _seconds(record.exchange.started_at or now)
         body = packed(record)  # before others have to wait
         with self._writing() as db:
@@ -285,10 +302,11 @@ class Store:
         Returns:
             How many were deleted.
         """
+        when = 0.0 if before is None else seconds_of(before, "before")
         with self._writing() as db:
             numbers: list[int] = []
             if before is not None:
-                numbers = oldest(db, most, before.timestamp())
+                numbers = oldest(db, most, when)
             if max_bytes is not None and (excess := excess_share(db, max_bytes)):
                 many = math.ceil(excess * _reading.count(db, ("1", ())))
                 numbers = list({*numbers, *oldest(db, min(most, many))})
@@ -305,20 +323,23 @@ class Store:
         agree: bool,
         note: str = "",
         *,
+        author: str = "",
         now: datetime | None = None,
     ) -> None:
-        """Keep what a person says of a verdict; what was said of it before is replaced.
+        """Keep what a person says of a verdict; what the same person said of it is replaced.
 
         Args:
             id: As `get` takes it.
             claim: Index into `Report.claims`.
             agree: Whether the verdict is right.
             note: Why, in the person's words.
+            author: Who says it; empty for whoever uses this store.
             now: When it was said; the present if None.
 
         Raises:
             ConfigError: If there is no such record or claim.
         """
+        author, note, when = text_of(author, "author"), text_of(note, "note"), _seconds(now)
         with self._writing() as db:
             number = _number(db, id)
             if number is None:
@@ -327,8 +348,8 @@ class Store:
             if not 0 <= claim < claims:
                 raise ConfigError(f"record {id!r} has {claims} claims, and none at {claim}")
             db.execute(
-                "INSERT OR REPLACE INTO opinions VALUES (?, ?, ?, ?, ?)",
-                (number, claim, agree, note, _seconds(now)),
+                "INSERT OR REPLACE INTO opinions VALUES (?, ?, ?, ?, ?, ?)",
+                (number, claim, author, agree, note, when),
             )
 
     def _writing(self) -> AbstractContextManager[sqlite3.Connection]:
@@ -340,32 +361,15 @@ class Store:
         return self._link.writing()
 
 
-def _checked(limit: int) -> int:
-    if limit < 1:
-        raise ConfigError(f"`limit` is {limit!r}: name at least 1")
-    return limit
-
-
-_NUMBERS = 2**63
-"""What SQLite can count to."""
-
-
 def _seconds(moment: datetime | None) -> float:
-    return time.time() if moment is None else moment.timestamp()
-
-
-def _parsed(cursor: str) -> tuple[float, int]:
-    when, _, number = cursor.partition(":")
-    try:
-        return float(when), int(number)
-    except ValueError:
-        raise ConfigError(f"{cursor!r} is no cursor: take it from a row") from None
+    return time.time() if moment is None else seconds_of(moment, "now")
 
 
 def _number(db: sqlite3.Connection, id: str | int) -> int | None:
     column = "number" if isinstance(id, int) else "id"
-    if isinstance(id, int) and not 0 <= id < _NUMBERS:
+    if isinstance(id, int) and not 0 <= id < NUMBERS:
         return None
+    id = id if isinstance(id, int) else text_of(id, "id")
     found = db.execute(
         f"SELECT max(number) FROM records WHERE {column} = ?",
         (id,),
@@ -375,14 +379,22 @@ def _number(db: sqlite3.Connection, id: str | int) -> int | None:
 
 def _opinions(db: sqlite3.Connection, number: int | None) -> tuple[Opinion, ...]:
     found = db.execute(
-        "SELECT claim, agree, note, time FROM opinions WHERE number = ? ORDER BY claim", (number,)
+        "SELECT claim, agree, note, time, author FROM opinions WHERE number = ? "
+        "ORDER BY claim, author",
+        (number,),
     )
     return tuple(
-        Opinion(claim=claim, agree=bool(agree), note=note, time=datetime.fromtimestamp(when, UTC))
-        for claim, agree, note, when in found
+        Opinion(
+            claim=claim,
+            agree=bool(agree),
+            note=note,
+            time=_reading.moment_of(when),
+            author=author,
+        )
+        for claim, agree, note, when, author in found
     )
 
 
 def _body(db: sqlite3.Connection, number: int) -> Record:
-    (body,) = db.execute("SELECT body FROM bodies WHERE number = ?", (number,)).fetchone()
-    return unpacked(body)
+    found = db.execute("SELECT body FROM bodies WHERE number = ?", (number,)).fetchone()
+    return unpacked(found[0] if found else b"", number)

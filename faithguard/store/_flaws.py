@@ -1,7 +1,8 @@
 """A record from anywhere -> why it cannot be one that a check made, or None.
 
-What a store or a page does with a record rests on this: numbers are numbers, places are in the
-texts that they speak of, and evidence is in passages that are there. Reasons hold no text.
+What a store does with a record rests on its numbers being numbers (`bad_number`). Of one that
+somebody else made, places must be in the texts that they speak of, evidence in passages that are
+there, and nothing in it may say otherwise than the rest, too. Reasons hold no text.
 """
 
 from __future__ import annotations
@@ -15,13 +16,17 @@ from typing import Any, cast
 
 from faithguard.types import Evidence, Exchange, Record, Report
 
-__all__ = ["flaw"]
+__all__ = ["bad_number", "flaw"]
 
 _MOST = 2**53
 """What JSON carries exactly to whoever reads it."""
 
+_LONG = 10**100
+"""Numbers that are not shown: some have thousands of digits."""
+
 _LAST = datetime(9999, 1, 1, tzinfo=UTC).timestamp()
 _SHARES = {"score", "bounds", "p_supported", "safe", "warning"}
+_CLOSE = 1e-9
 _OPEN = {"metadata"}
 """Fields in which anything may stand."""
 
@@ -33,9 +38,14 @@ def flaw(record: Record, *beside: object) -> str | None:
         record: Of the right types.
         beside: What came with it, of which the numbers and times are looked at.
     """
-    values = chain(_parts(record), *(_parts(one) for one in beside))
-    numbers = (_number(value, place) for place, value in values)
-    return next(filter(None, chain(numbers, _places(record))), None)
+    number = bad_number(record, *beside)
+    return number or next(filter(None, chain(_places(record), _contradictions(record))), None)
+
+
+def bad_number(*values: object) -> str | None:
+    """Return the first number or time that cannot be, in words."""
+    parts = chain.from_iterable(map(_parts, values))
+    return next(filter(None, (_number(value, place) for place, value in parts)), None)
 
 
 def _parts(value: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -61,7 +71,10 @@ def _number(value: float | datetime, place: tuple[str, ...]) -> str | None:
     if isinstance(value, float) and not math.isfinite(value):
         return f"{where} is no number: {value}"
     most = 1 if _SHARES.intersection(place) else _MOST
-    return None if 0 <= value <= most else f"{where} is {value:g}, and not between 0 and {most}"
+    if 0 <= value <= most:
+        return None
+    shown = f"{value:g}" if abs(value) < _LONG else "longer than any"
+    return f"{where} is {shown}, and not between 0 and {most}"
 
 
 def _seconds(moment: datetime) -> float:
@@ -83,6 +96,33 @@ def _places(record: Record) -> Iterator[str | None]:
         yield from _evidence(repair.evidence, record.exchange, where)
 
 
+def _contradictions(record: Record) -> Iterator[str | None]:
+    """Yield where a record says two things that cannot both be so."""
+    reports = [("report", record.report)]
+    reports += [(f"attempts.{n}.report", a.report) for n, a in enumerate(record.attempts)]
+    for where, report in reports:
+        facts = report.facts
+        supported = sum(claim.supported for claim in facts)
+        if report.total != len(facts):
+            yield f"{where}.total is {report.total}, and the facts of its claims are {len(facts)}"
+        if report.supported != supported:
+            yield f"{where}.supported is {report.supported}, and of its claims {supported} are"
+        share = supported / len(facts) if facts else None
+        scored = report.outcome == "scored"
+        if (report.score is not None) != scored or (
+            scored and (share is None or abs((report.score or 0.0) - share) > _CLOSE)
+        ):
+            yield f"{where}.score is not what its outcome and counts make"
+    decision, outcome = record.decision, record.report.outcome
+    if decision.passed and (
+        decision.action in ("block", "regenerate")
+        or decision.level == "block"
+        or outcome == "no_context"
+        or (outcome == "failed" and decision.action != "flag")
+    ):
+        yield f"decision.passed is true of an answer that was {outcome}, to {decision.action}"
+
+
 def _of_report(report: Report, exchange: Exchange, where: str) -> Iterator[str | None]:
     if report.supported > report.total:
         yield f"{where}.supported is more than {where}.total"
@@ -102,6 +142,8 @@ def _evidence(pieces: Sequence[Evidence], exchange: Exchange, where: str) -> Ite
         else:
             text = exchange.passages[piece.passage].text
             yield _span((piece.start, piece.end), text, inside)
+            if text[piece.start : piece.end] != piece.quote:
+                yield f"{inside}.quote is not what stands there"
 
 
 def _span(span: tuple[int, int], text: str, where: str) -> str | None:

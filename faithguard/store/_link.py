@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from faithguard._fork import reset_in_child
-from faithguard.errors import ConfigError, FaithguardError
+from faithguard.errors import ConfigError, FaithguardError, describe
 from faithguard.store._schema import migrate, versions
 
 try:
@@ -25,7 +25,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["VARIABLE", "Link", "StrPath", "store_path"]
+__all__ = ["VARIABLE", "Damaged", "Link", "StrPath", "store_path"]
 
 log = logging.getLogger("faithguard")
 
@@ -73,6 +73,10 @@ def _data_folder(variables: Mapping[str, str]) -> Path:
     return Path(variables.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
 
 
+class Damaged(Exception):
+    """What stands in the file is not what was written; says where, and holds no text."""
+
+
 class Link:
     """One connection, shared by the threads of a process.
 
@@ -95,6 +99,8 @@ class Link:
         self._inherited: list[sqlite3.Connection] = []
         if path.is_dir():
             raise ConfigError(f"the store {str(path)!r} is a folder: name a file in it")
+        if path.exists() and not path.is_file():
+            raise ConfigError(f"the store {str(path)!r} is no regular file: name another")
         if read_only and not path.exists():
             raise ConfigError(
                 f"there is no store {str(path)!r}: set {VARIABLE} or pass "
@@ -136,11 +142,22 @@ class Link:
         """Turn what SQLite raises, which holds no text, into an error that names the file."""
         try:
             yield
-        except (sqlite3.Error, OSError) as error:
+        except sqlite3.OperationalError as error:
+            # "Could not decode to UTF-8 column 'x' with text '...'": the text is a record's
+            told = str(error).partition(" with text ")[0]
+            raise FaithguardError(
+                f"the store {str(self.path)!r} cannot be {what}: {told}"
+            ) from None
+        except (sqlite3.Error, OSError, Damaged) as error:
             reason = getattr(error, "strerror", None) or error
             raise FaithguardError(
                 f"the store {str(self.path)!r} cannot be {what}: {reason}"
             ) from error
+        except (TypeError, ValueError, OverflowError, LookupError) as error:  # what was asked is
+            # checked before, so a value of another kind stands in the file
+            raise FaithguardError(
+                f"the store {str(self.path)!r} cannot be {what}: it is damaged ({describe(error)})"
+            ) from None
 
     def _connected(self) -> sqlite3.Connection:
         """Return the connection; another file in its place is opened anew."""
@@ -176,7 +193,7 @@ class Link:
             with _transaction(db):
                 version, latest = versions(db)
             if self.read_only and version < latest:
-                Link(self.path, read_only=False).close_after_opening()
+                self._bring_up()
             elif not self.read_only:
                 _prepare(db, made=version == latest)
         except ConfigError as error:
@@ -187,11 +204,19 @@ class Link:
             raise
         return db
 
-    def close_after_opening(self) -> None:
-        """Make the file, or bring it to this version."""
-        with self.plain():
-            pass
-        self.close()
+    def _bring_up(self) -> None:
+        """Bring the file to this version, or make its tables."""
+        link = Link(self.path, read_only=False)
+        try:
+            with link.plain():
+                pass
+        except FaithguardError as error:
+            raise FaithguardError(
+                f"{error}; an earlier faithguard wrote it, and it is brought to this version when "
+                "it is opened: copy it to a folder of yours and name the copy"
+            ) from error
+        finally:
+            link.close()
 
     def close(self) -> None:
         """End the connection; the next use opens another."""

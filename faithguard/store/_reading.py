@@ -11,11 +11,12 @@ from typing import Any, Literal, TypeVar
 
 from faithguard.errors import ConfigError
 from faithguard.policy import Policy
+from faithguard.store._checked import seconds_of, text_of
 from faithguard.store._values import Bucket, Figures, Filter, Pair, Row, Scores
 from faithguard.store._writing import folded
 from faithguard.types import Action, Cause, Label, Outcome
 
-__all__ = ["Where", "count", "figures", "pairs", "rows", "scores", "series", "where"]
+__all__ = ["Where", "count", "figures", "moment_of", "pairs", "rows", "scores", "series", "where"]
 
 _COLUMNS = (
     "number, id, time, domain, outcome, level, passed, action, score, low, high, supported, total, "
@@ -25,6 +26,9 @@ _SAME = "c.number = records.number"  # looked up one by one: a page ends the sea
 _SAY_NOTHING = ("abstained", "no_claims")
 _STATING = f"outcome NOT IN {_SAY_NOTHING}"
 _QUANTILES = {"p50": 0.50, "p90": 0.90, "p95": 0.95, "p99": 0.99, "max": 1.0}
+
+_LAST = datetime(9999, 1, 1, tzinfo=UTC).timestamp()
+"""Of the times that are; a damaged one is in no day."""
 
 _T = TypeVar("_T")
 
@@ -44,21 +48,24 @@ def where(filter: Filter | None) -> Where:
     filter = filter or Filter()
     for name in ("domain", "level", "outcome", "action"):
         if (value := getattr(filter, name)) is not None:
-            add(f"records.{name} = ?", value)
+            add(f"records.{name} = ?", text_of(value, name))
     if filter.passed is not None:
-        add("records.passed = ?", filter.passed)
+        add("records.passed = ?", bool(filter.passed))
     if filter.since is not None:
-        add("records.time >= ?", filter.since.timestamp())
+        add("records.time >= ?", seconds_of(filter.since, "since"))
     if filter.until is not None:
-        add("records.time < ?", filter.until.timestamp())
+        add("records.time < ?", seconds_of(filter.until, "until"))
     for name, column in (("label", "label"), ("cause", "cause")):
         if (value := getattr(filter, name)) is not None:
-            add(f"EXISTS (SELECT 1 FROM claims c WHERE {_SAME} AND {column} = ?)", value)
+            add(
+                f"EXISTS (SELECT 1 FROM claims c WHERE {_SAME} AND {column} = ?)",
+                text_of(value, name),
+            )
     if filter.tag is not None:
-        add(f"EXISTS (SELECT 1 FROM tags c WHERE {_SAME} AND tag = ?)", filter.tag)
+        add(f"EXISTS (SELECT 1 FROM tags c WHERE {_SAME} AND tag = ?)", text_of(filter.tag, "tag"))
     if filter.text:
         found = f"SELECT 1 FROM texts c WHERE {_SAME} AND instr(folded, ?)"
-        add(f"EXISTS ({found})", folded(filter.text))
+        add(f"EXISTS ({found})", folded(text_of(filter.text, "text")))
     return " AND ".join(parts) or "1", tuple(values)
 
 
@@ -78,7 +85,7 @@ def rows(db: sqlite3.Connection, condition: Where, *, order: str, limit: int) ->
     numbers = [row[0] for row in found]
     labels, causes = _claims_of(db, numbers)
     tags = _tags_of(db, numbers)
-    said = dict(_by_number(db, "opinions", "count(*)", numbers, "GROUP BY number"))
+    said = dict(_by_number(db, "opinions", "count(DISTINCT claim)", numbers, "GROUP BY number"))
     return tuple(
         _row(row, labels[row[0]], causes[row[0]], tags[row[0]], said.get(row[0], 0))
         for row in found
@@ -114,6 +121,20 @@ def _tags_of(db: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, list[s
     return tags
 
 
+def moment_of(seconds: Any) -> datetime:
+    """Return a moment of a file; 1970 where that is damaged, so that the rest can be read."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC)
+    except (TypeError, ValueError, OverflowError, OSError):
+        return datetime.fromtimestamp(0, UTC)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(type(value).__name__)
+    return value
+
+
 def _row(
     values: Sequence[Any],
     labels: Counter[Any],
@@ -125,9 +146,9 @@ def _row(
     (supported, total, attempts, repairs, calls, latency, cost, question, answer) = values[11:]
     return Row(
         number=number,
-        id=id_,
-        time=datetime.fromtimestamp(time, UTC),
-        domain=domain,
+        id=_text(id_),
+        time=moment_of(time),
+        domain=_text(domain),
         outcome=outcome,
         level=level,
         passed=bool(passed),
@@ -136,8 +157,8 @@ def _row(
         bounds=None if score is not None or low is None else (low, high),
         supported=supported,
         total=total,
-        question=question,
-        answer=answer,
+        question=_text(question),
+        answer=_text(answer),
         labels=dict(labels),
         causes=dict(causes),
         tags=tuple(tags),
@@ -159,8 +180,8 @@ def series(
     found = db.execute(
         f"SELECT strftime('{form}', time, 'unixepoch', 'localtime') AS start, count(*), "
         f"sum({_STATING}), sum(passed AND {_STATING}) "
-        f"FROM records WHERE {sql} GROUP BY start ORDER BY start",
-        values,
+        f"FROM records WHERE ({sql}) AND time BETWEEN 0 AND ? GROUP BY start ORDER BY start",
+        (*values, _LAST),
     )
     return tuple(
         Bucket(
@@ -184,7 +205,7 @@ def figures(db: sqlite3.Connection, condition: Where) -> Figures:
 
     groups = ask(
         "domain, ifnull(level, 'none'), outcome, action, count(*), sum(passed), sum(calls), "
-        "sum(cost)",
+        "sum(CASE WHEN cost BETWEEN 0 AND 1e300 THEN cost END)",
         "GROUP BY 1, 2, 3, 4 ORDER BY 1, 2",
     )
     levels: dict[str, Counter[str]] = {}
@@ -208,7 +229,7 @@ def figures(db: sqlite3.Connection, condition: Where) -> Figures:
         if cause is not None:
             causes[cause] += number
     tags = ask("tag, count(*)", "GROUP BY 1 ORDER BY 2 DESC, 1", "JOIN tags USING (number)")
-    latencies = [found for (found,) in ask("latency", "AND latency IS NOT NULL ORDER BY 1")]
+    latencies = [found for (found,) in ask("latency", "AND latency BETWEEN 0 AND 1e300 ORDER BY 1")]
     return Figures(
         answers=outcomes.total(),
         stating=stating,

@@ -5,7 +5,7 @@
     claims     fact claims: label, cause
     tags       tags of a record
     bodies     the whole record, as compressed JSON
-    opinions   what a person says of a verdict
+    opinions   what people say of a verdict: one each, the author "" being whoever uses the store
 
 There is no index of texts: one of trigrams made a write 16 times as slow and the texts 4 times as
 large, kept what was deleted, and found a word in 5,000 answers no sooner than looking through
@@ -67,6 +67,20 @@ _MIGRATIONS = (
         time REAL NOT NULL,
         PRIMARY KEY (number, claim)
     ) WITHOUT ROWID;
+    """,
+    """
+    CREATE TABLE said (
+        number INTEGER NOT NULL,
+        claim INTEGER NOT NULL,
+        author TEXT NOT NULL,
+        agree INTEGER NOT NULL,
+        note TEXT NOT NULL,
+        time REAL NOT NULL,
+        PRIMARY KEY (number, claim, author)
+    ) WITHOUT ROWID;
+    INSERT INTO said SELECT number, claim, '', agree, note, time FROM opinions;
+    DROP TABLE opinions;
+    ALTER TABLE said RENAME TO opinions;
     """,
 )
 

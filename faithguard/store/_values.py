@@ -90,6 +90,8 @@ class Opinion:
     agree: bool
     note: str
     time: datetime
+    author: str = ""
+    """Who says it; empty for whoever uses this store."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,8 @@ import unicodedata
 import zlib
 from collections.abc import Sequence
 
+from faithguard.errors import CaptureError
+from faithguard.store._link import Damaged
 from faithguard.types import Record
 
 __all__ = ["delete", "excess_share", "folded", "insert", "oldest", "packed", "unpacked"]
@@ -37,9 +39,16 @@ def packed(record: Record) -> bytes:
     return zlib.compress(record.to_json().encode("ascii"), 1)
 
 
-def unpacked(body: bytes) -> Record:
-    """Return the record."""
-    return Record.from_json(zlib.decompress(body).decode("ascii"))
+def unpacked(body: bytes, number: int) -> Record:
+    """Return the record of a number.
+
+    Raises:
+        Damaged: If it is none any more.
+    """
+    try:
+        return Record.from_json(zlib.decompress(body).decode("ascii"))
+    except (zlib.error, ValueError, TypeError, CaptureError):
+        raise Damaged(f"record {number} is damaged") from None
 
 
 def insert(db: sqlite3.Connection, record: Record, body: bytes, time: float) -> int:

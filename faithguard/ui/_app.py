@@ -16,6 +16,8 @@ Filters are parameters, as `_query` reads them. What cannot be answered is {"err
 from __future__ import annotations
 
 import logging
+import re
+from asyncio import CancelledError
 from collections.abc import Awaitable, Callable
 from importlib.resources import files
 from typing import Any
@@ -23,7 +25,7 @@ from typing import Any
 from pydantic import BaseModel, Field, ValidationError
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
@@ -44,6 +46,8 @@ _MOST_PAIRS = 1_000
 _LONGEST_BODY = 10_000
 _FEW_DAYS = 3
 """With fewer, time is told by the hour."""
+
+_NUMBER = re.compile("[0-9]{1,19}")
 
 _KINDS = {
     "html": "text/html",
@@ -75,7 +79,7 @@ def application(store: Store, *, label: bool) -> Starlette:
         Route("/api/choices", _asked(questions.choices)),
         Route("/api/page", _asked(questions.page)),
         Route("/api/new", _asked(questions.new)),
-        Route("/api/record/{number:int}", _asked(questions.record)),
+        Route("/api/record/{number}", _asked(questions.record)),
         Route("/api/figures", _asked(questions.figures)),
         Route("/api/pairs", _asked(questions.pairs)),
         Route("/api/label", _told(questions.label), methods=["POST"]),
@@ -116,10 +120,13 @@ def _told(take: Callable[[bytes], Any]) -> Callable[[Request], Awaitable[Respons
         if request.headers.get("content-type") != "application/json":
             return _trouble("send JSON", 415)
         body = b""
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > _LONGEST_BODY:
-                return _trouble(f"the body has more than {_LONGEST_BODY:,} bytes", 413)
+        try:
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > _LONGEST_BODY:
+                    return _trouble(f"the body has more than {_LONGEST_BODY:,} bytes", 413)
+        except (ClientDisconnect, CancelledError):  # whoever sent it left, or the page is closed
+            return _trouble("the body has no end", 400)
         return await _answered(take, body)
 
     return answer
@@ -189,10 +196,11 @@ class _Questions:
         }
 
     def record(self, request: Request) -> _view.View:
-        number = request.path_params["number"]
+        asked = request.path_params["number"]
+        number = int(asked) if _NUMBER.fullmatch(asked) else -1  # longer ones are none
         record = self._store.get(number)
         if record is None:
-            raise ConfigError(f"there is no record {number}; it may have been deleted by age")
+            raise ConfigError(f"there is no record {asked[:40]}; it may have been deleted by age")
         return _view.record_view(number, record, self._store.labels(number))
 
     def figures(self, request: Request) -> _view.View:

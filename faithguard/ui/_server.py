@@ -21,6 +21,8 @@ __all__ = ["Server"]
 
 _HOST = "127.0.0.1"
 _TOKEN = re.compile("[A-Za-z0-9_-]+")
+_AT_ONCE = 16
+"""Connections that are taken before any is looked at."""
 _PATIENCE = 20.0
 """Seconds to wait for the server to begin and to end."""
 
@@ -52,6 +54,7 @@ class Server:
         uvicorn = require("uvicorn", extra="ui")
         require("starlette", extra="ui")
         from faithguard.ui._app import application  # they import the extra
+        from faithguard.ui._connection import Connection
         from faithguard.ui._gate import Gate
 
         self._token = secrets.token_urlsafe(32) if token is None else token
@@ -70,6 +73,8 @@ class Server:
         self._server: Uvicorn = uvicorn.Server(
             uvicorn.Config(
                 Gate(application(self.store, label=label), self._token),
+                http=Connection,
+                backlog=_AT_ONCE,
                 lifespan="off",
                 ws="none",
                 log_config=None,
@@ -114,8 +119,9 @@ class Server:
 
     def wait(self) -> None:
         """Return when the server has ended; until then Ctrl-C is heard."""
+        # Not `join`: Python 3.11 takes a thread for ended if Ctrl-C comes while it is joined.
         while self._thread.is_alive():
-            self._thread.join(0.5)
+            time.sleep(0.2)
 
 
 def _listening(port: int) -> socket.socket:
@@ -131,5 +137,5 @@ def _listening(port: int) -> socket.socket:
         raise ConfigError(
             f"port {port} of {_HOST} cannot be used ({reason}): name another with --port"
         ) from None
-    listener.listen(128)
+    listener.listen(_AT_ONCE)
     return listener

@@ -109,7 +109,7 @@ def record_view(number: int, record: Record, opinions: Iterable[Opinion]) -> Vie
     Args:
         number: Its place in the store.
         record: With or without attempts.
-        opinions: What a person said of the claims of its report.
+        opinions: What people said of the claims of its report.
     """
     attempts = list(record.attempts)
     last = Attempt(exchange=record.exchange, report=record.report)
@@ -147,11 +147,16 @@ def record_view(number: int, record: Record, opinions: Iterable[Opinion]) -> Vie
 
 
 def opinions_view(opinions: Iterable[Opinion]) -> View:
-    """Return what a person said, by the index of the claim."""
-    return {
-        str(opinion.claim): {"agree": opinion.agree, "note": visible(opinion.note)}
-        for opinion in opinions
-    }
+    """Return what was said, by the index of the claim; `others` is what others said."""
+    said: View = {}
+    for opinion in opinions:
+        claim = said.setdefault(str(opinion.claim), {"others": []})
+        one = {"agree": opinion.agree, "note": visible(opinion.note)}
+        if opinion.author:
+            claim["others"].append({"author": _name(opinion.author), **one})
+        else:
+            claim.update(one)
+    return said
 
 
 def _decision(decision: Decision) -> View:

@@ -25,7 +25,7 @@ from faithguard import (
     Report,
     UnfaithfulAnswerError,
 )
-from faithguard.capture import Trace, new_id
+from faithguard.capture import Trace, new_id, time_now
 from faithguard.guard import (
     Course,
     Reported,
@@ -85,7 +85,7 @@ class Call:
         self._guarded = guarded
         self._keys = guarded.keys
         self._given = self._known = input
-        self._trace = Trace(inputs=plain_input(input))
+        self._trace = Trace(inputs=plain_input(input), started_at=time_now())
         self._replay = Replay() if guarded.remembers else None
         self.course = Course(guarded.policy, max_attempts=guarded.max_attempts)
         self.answer = ""

@@ -21,7 +21,7 @@ from langchain_core.messages import (
 from pydantic import TypeAdapter
 
 from faithguard import Exchange, Passage, Policy, Record
-from faithguard.capture import Trace
+from faithguard.capture import Trace, time_now
 from faithguard.guard import Course, with_passages
 from faithguard_langchain._capture import tool_passages
 from faithguard_langchain._outputs import spoken
@@ -95,7 +95,7 @@ class Turn:
     """
 
     def __init__(self, policy: Policy, *, max_attempts: int) -> None:
-        self.trace = Trace()
+        self.trace = Trace(started_at=time_now())
         self.delivered = ""
         """The text of the answer that was let through last."""
         self._policy = policy

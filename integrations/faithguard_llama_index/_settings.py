@@ -24,7 +24,7 @@ from faithguard import (
     Report,
     UnfaithfulAnswerError,
 )
-from faithguard.capture import Trace
+from faithguard.capture import Trace, time_now
 from faithguard.guard import (
     Course,
     Reported,
@@ -77,7 +77,7 @@ class Call:
     """One guarded call, without I/O: the engine of each attempt, and what becomes of its answer."""
 
     def __init__(self, settings: Settings, engine: Any, question: str) -> None:
-        self.scope = Scope(Trace(inputs=question))
+        self.scope = Scope(Trace(inputs=question, started_at=time_now()))
         self.settings = settings
         self._engine = engine
         self._question = question

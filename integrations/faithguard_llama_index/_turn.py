@@ -13,7 +13,7 @@ from typing import Any, cast
 from llama_index.core.agent.workflow.workflow_events import AgentInput, AgentStream
 
 from faithguard import CaptureError, Exchange, Passage, Record
-from faithguard.capture import Message, Trace, new_id
+from faithguard.capture import Message, Trace, new_id, time_now
 from faithguard.guard import Course, Settings, with_passages
 from faithguard_llama_index._tap import Scope
 from faithguard_llama_index._values import (
@@ -37,7 +37,7 @@ class Turn:
     """
 
     def __init__(self, question: str) -> None:
-        self.trace = Trace(inputs=question)
+        self.trace = Trace(inputs=question, started_at=time_now())
         self.run = new_id()
         self.note: dict[str, Any] | None = None
         """Of the last decision."""

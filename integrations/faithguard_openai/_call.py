@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from faithguard import Exchange, Passage, Record, UnfaithfulAnswerError
-from faithguard.capture import new_id
+from faithguard.capture import new_id, time_now
 from faithguard.guard import Settings, Verify, note_of
 from faithguard_openai._chat import ChatChunks, ChatReply
 from faithguard_openai._chat_retold import ChatRetold
@@ -69,6 +69,7 @@ class Call:
             refuses=streams and self._is_structured(),
             finish_reason="stop" if helper == "chat.completions.stream" else "content_filter",
         )
+        self._began = time_now()
         self.blocked: list[int] = []
         """The choices in whose place the fallback stands."""
         if settings.policy.on_fail == "regenerate" and self._body.get("conversation"):
@@ -208,6 +209,7 @@ class Call:
             question=evidence.question,
             context_source=evidence.source,
             finish_reason=reason,
+            started_at=self._began,
         )
 
     def asking_again(self, turns: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

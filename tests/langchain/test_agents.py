@@ -145,6 +145,7 @@ def test_records_reach_sinks_and_on_report() -> None:
     assert guarding.wait(30)
     assert [r.exchange.answer for r in records] == [BAD]
     assert reports == [records[0].report]
+    assert records[0].exchange.started_at is not None
 
 
 def test_two_policies_in_one_agent() -> None:

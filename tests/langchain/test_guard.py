@@ -132,6 +132,7 @@ def test_the_error_carries_the_record_of_all_attempts(way: str) -> None:
     assert error.record is not None
     assert (error.record.decision, error.record.report) == (error.decision, error.report)
     assert [attempt.exchange.answer for attempt in error.record.attempts] == [BAD, BAD]
+    assert all(attempt.exchange.started_at for attempt in error.record.attempts)
     assert "Quillfeather" not in f"{error} {error!r} {error.record!r}"
 
 

@@ -124,6 +124,7 @@ def test_records_reach_the_sinks(make: Callable[[Script], Any]) -> None:
     assert safe.policy.on_fail == "regenerate"
     assert len(records) == 1
     assert len(records[0].attempts) == 2
+    assert records[0].exchange.started_at is not None
     assert records[0].exchange.question == QUESTION
     assert records[0].exchange.context_source == "retrieval"
 

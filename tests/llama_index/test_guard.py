@@ -360,6 +360,7 @@ def test_the_error_carries_all_attempts_and_no_text() -> None:
     error = caught.value
     assert error.record is not None
     assert [attempt.exchange.answer for attempt in error.record.attempts] == [BAD, BAD]
+    assert all(attempt.exchange.started_at for attempt in error.record.attempts)
     assert "Quillfeather" not in f"{error} {error!r} {error.record!r}"
     again = pickle.loads(pickle.dumps(error))  # noqa: S301
     assert again.record == error.record

@@ -91,6 +91,7 @@ def test_without_a_fallback_the_block_is_raised() -> None:
     assert "9:45" not in str(e.value)
     assert e.value.report is reports[0]
     assert e.value.record is not None
+    assert e.value.record.exchange.started_at is not None
     assert e.value.report.exchange.answer == BAD
     assert e.value.report.exchange.question == QUESTION
 

@@ -127,7 +127,9 @@ def test_show_shows_all_of_a_record(put: Callable[..., str]) -> None:
         "generate 1.25 s · $0.0123",
         f"[✓1] {RIGHT}",
         "passed: 1 of 1 claim supported",
-        "1. scored, 1 of 2 claims supported",
+        "earlier attempt 1",
+        "scored · 1 of 2 claims supported",
+        f"[?1] {WRONG} [✓2] {RIGHT}",
         f"“{WRONG}” became “Nothing.”",
         "passage 1 · retriever · ferry.md · has evidence",
         "passage 2 · caller · sunday.md · never reached the prompt",
@@ -191,6 +193,28 @@ def test_what_is_no_file_of_records_is_told(tmp_path: Path) -> None:
     assert "`faithguard score` makes records" in message
     assert "SECRET" not in message
     assert "No such file" in complaint("show", "--store", tmp_path / "none.jsonl")
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("show", "--store"),
+        ("report", "-o", "-"),
+        ("store", "export", "--store"),
+        ("store", "prune", "--days", "3", "--store"),
+    ],
+    ids=lambda args: args[-2],
+)
+def test_what_is_no_regular_file_is_refused(args: tuple[str, ...], tmp_path: Path) -> None:
+    """A pipe that nobody writes to is not waited for; a link to nothing or to itself is told."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "dangling").symlink_to("nowhere")
+    (tmp_path / "loop").symlink_to("loop")
+
+    assert "pipe' is no regular file: name " in complaint(*args, tmp_path / "pipe")
+    for name, why in (("dangling", "No such file"), ("loop", "Too many levels")):
+        message = complaint(*args, tmp_path / name)
+        assert f"{name}' cannot be read ({why}" in message or "there is no store" in message
 
 
 @pytest.mark.parametrize("width", [12, 60, 140])
@@ -349,8 +373,8 @@ def test_records_go_out_and_back(tmp_path: Path) -> None:
             store.add(each, now=NOON - timedelta(days=3))
         store.label("bare", 1, False, "no")
     ran("store", "export", "--store", one, "-o", tmp_path / "out.jsonl")
-    said = ran("store", "import", tmp_path / "out.jsonl", "--store", other).stderr
-    again = ran("store", "import", tmp_path / "out.jsonl", "--store", other).stderr
+    back = ("store", "import", tmp_path / "out.jsonl", "--by", "", "--store", other)
+    said, again = ran(*back).stderr, ran(*back).stderr
 
     assert "3 records added to " in said
     assert "0 records added to " in again
@@ -416,6 +440,49 @@ FLAWS: dict[str, tuple[str, object, str]] = {
     "a share beyond 1": ("decision.safe", 1.5, "decision.safe is 1.5, and not between 0 and 1"),
     "a negative count": ("report.total", -1, "report.total is -1, and not between 0 and"),
     "a count beyond all": ("report.usage.calls", 2**70, "report.usage.calls is 1.18"),
+    "a number of thousands of digits": (
+        "report.usage.input_tokens",
+        10**4000,
+        "report.usage.input_tokens is longer than any, and not between 0 and",
+    ),
+    "passed without a verdict": (
+        "report",
+        {"outcome": "failed", "score": None},
+        "decision.passed is true of an answer that was failed, to deliver",
+    ),
+    "passed without context": (
+        "report",
+        {"outcome": "no_context", "score": None},
+        "decision.passed is true of an answer that was no_context, to deliver",
+    ),
+    "passed and blocked": (
+        "decision",
+        {"action": "block"},
+        "decision.passed is true of an answer that was scored, to block",
+    ),
+    "support of no claim": (
+        "report",
+        {"claims": [], "outcome": "scored"},
+        "report.total is 2, and the facts of its claims are 0",
+    ),
+    "too many counted": ("report.total", 3, "report.total is 3, and the facts of its claims are 2"),
+    "too little counted": (
+        "attempts.0.report.supported",
+        1,
+        "attempts.0.report.supported is 1, and of its claims 2 are",
+    ),
+    "another score": ("report.score", 0.5, "report.score is not what its outcome and counts make"),
+    "no score": ("report.score", None, "report.score is not what its outcome and counts make"),
+    "a quote of something else": (
+        "report.claims.0.evidence",
+        [{**_PIECE, "quote": "SECRET"}],
+        "report.claims.0.evidence.0.quote is not what stands there",
+    ),
+    "a quote that is cut": (
+        "report.claims.0.evidence",
+        [{**_PIECE, "quote": "The"}],
+        "report.claims.0.evidence.0.quote is not what stands there",
+    ),
     "more than all": ("report.supported", 9, "report.supported is more than report.total"),
     "a text for a number": ("report.score", "0.5", "first at report.score: Input should be"),
     "a text for a flag": ("decision.passed", "no", "first at decision.passed: Input should be"),
@@ -481,12 +548,17 @@ FLAWS: dict[str, tuple[str, object, str]] = {
 def test_a_record_that_no_check_made_is_left_out(name: str, tmp_path: Path) -> None:
     """It would be an error on its page later; the reason says where it is wrong, and no text."""
     place, value, reason = FLAWS[name]
-    row: Any = {"stored": {}, **json.loads(record("bad").to_json())}
+    bad = record("bad", said={WRONG: "supported"})
+    assert bad.decision.passed
+    row: Any = {"stored": {}, **json.loads(bad.to_json())}
     inside: Any = row
     *folders, last = place.split(".")
     for folder in folders:
         inside = inside[int(folder) if folder.isdigit() else folder]
-    inside[last] = value
+    if isinstance(value, dict) and isinstance(inside[last], dict):
+        inside[last] |= value
+    else:
+        inside[last] = value
     file, path = tmp_path / "in.jsonl", tmp_path / "records.db"
     file.write_text(lines_of(record("one").to_json(), row, record("other").to_json()))
     said = ran("store", "import", file, "--store", path, code=2).stderr
@@ -497,6 +569,11 @@ def test_a_record_that_no_check_made_is_left_out(name: str, tmp_path: Path) -> N
     assert "SECRET" not in said
     assert [one.exchange.id for one in Store(path).records()] == ["one", "other"]
     assert f"line 2 of {str(file)!r}: " in complaint("show", "--store", file)
+    numbers = any(words in reason for words in (" is no ", " between "))
+    if numbers and not place.startswith("stored"):
+        other = tmp_path / "other.jsonl"
+        other.write_text(lines_of(record("one").to_json()))
+        assert f"{str(file)!r} line 2: no record of a check: " in complaint("gate", other, file)
 
 
 def test_all_that_was_left_out_is_counted(tmp_path: Path) -> None:
@@ -528,8 +605,8 @@ def test_what_was_not_kept_can_be_imported(how: str, tmp_path: Path) -> None:
 
 
 def test_labels_of_two_people_come_together(tmp_path: Path) -> None:
-    """Each labels a copy; of two labels of one claim the later one counts, in either order."""
-    paths = [tmp_path / "one.db", tmp_path / "other.db"]
+    """Each labels a copy; both are kept, whoever was later, and go round without end."""
+    paths = [tmp_path / "ann.db", tmp_path / "bob.db"]
     one, two, three = (NOON + timedelta(hours=n) for n in (1, 2, 3))
     first, second = (Store(path, read_only=False) for path in paths)
     same = record()
@@ -539,16 +616,41 @@ def test_labels_of_two_people_come_together(tmp_path: Path) -> None:
     second.label("r1", 0, False, "it does not", now=three)
     second.label("r1", 1, False, "it is said", now=one)
     for source, target in (paths, paths[::-1]):
-        ran("store", "export", "--store", source, "-o", tmp_path / "out.jsonl")
-        said = ran("store", "import", tmp_path / "out.jsonl", "--store", target).stderr
+        out = source.with_suffix(".jsonl")
+        ran("store", "export", "--store", source, "-o", out)
+        said = ran("store", "import", out, "--store", target).stderr
         assert "0 records added to " in said
-        again = ran("store", "import", tmp_path / "out.jsonl", "--store", target).stderr
-        assert again.endswith("were there already\n")
+        again = ran("store", "import", out, "--store", target).stderr
+        assert again.endswith("1 was there already\n")
 
-    both = [(0, False, "it does not", three), (1, False, "it is said", one)]
-    for store in (first, second):
-        assert [(o.claim, o.agree, o.note, o.time) for o in store.labels("r1")] == both
-        assert store.count() == 1
+    def said_in(store: Store) -> list[tuple[object, ...]]:
+        return [(o.author, o.claim, o.agree, o.note, o.time) for o in store.labels("r1")]
+
+    ann = (0, True, "", two)
+    bob = [(0, False, "it does not", three), (1, False, "it is said", one)]
+    assert said_in(first) == [("", *ann), ("bob", *bob[0]), ("bob", *bob[1])]
+    assert said_in(second) == [("", *bob[0]), ("ann", *ann), ("", *bob[1])]
+    assert [row.opinions for row in first.page()] == [2]
+    for words in ("1. right\n", "1. wrong (bob): it does not", "2. wrong (bob): it is said"):
+        assert words in ran("show", "--store", paths[0]).stdout
+        assert words.strip() in ran("report", paths[0], "-o", "-").stdout
+
+
+def test_of_two_labels_by_one_person_the_later_counts(tmp_path: Path) -> None:
+    """In whatever order they are imported; what I say myself is not touched."""
+    path, mine, same = tmp_path / "mine.db", NOON + timedelta(days=9), record()
+    with Store(path, read_only=False) as store:
+        store.add(same)
+        store.label("r1", 0, True, now=mine)
+    for hours, agree in ((2, False), (1, True), (3, True)):
+        when = (NOON + timedelta(hours=hours)).isoformat()
+        said = {**_SAID, "agree": agree, "note": f"at {hours}", "time": when}
+        row = {"stored": {"opinions": [said]}, **json.loads(same.to_json())}
+        (tmp_path / "in.jsonl").write_text(lines_of(row))
+        ran("store", "import", tmp_path / "in.jsonl", "--by", "Bob", "--store", path)
+
+    found = [(o.author, o.agree, o.note) for o in Store(path).labels("r1")]
+    assert found == [("", True, ""), ("Bob", True, "at 3")]
 
 
 def test_new_labels_of_an_import_are_counted(tmp_path: Path) -> None:
@@ -559,7 +661,7 @@ def test_new_labels_of_an_import_are_counted(tmp_path: Path) -> None:
     SqliteSink(tmp_path / "records.db").write(one)
     said = ran("store", "import", tmp_path / "in.jsonl", "--store", tmp_path / "records.db").stderr
 
-    assert said.endswith("1 were there already; 1 of their labels are new\n")
+    assert said.endswith("1 was there already; 1 label is new\n")
 
 
 @pytest.mark.parametrize("which", [("show",), ("show", "r1"), ("show", "--json")])

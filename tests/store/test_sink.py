@@ -79,7 +79,10 @@ def test_a_program_may_change_its_folder(
     ("options", "message"),
     [
         ({"max_age": timedelta(0)}, "`max_age` is .*: name a time, timedelta"),
+        ({"max_age": 5}, "`max_age` is 5: name a time, timedelta"),
+        ({"max_age": timedelta.max}, "`max_age` is .*: name a time, timedelta"),
         ({"max_bytes": 1_000}, "`max_bytes` is 1000: name at least"),
+        ({"max_bytes": "1 GB"}, "`max_bytes` is '1 GB': name at least"),
     ],
 )
 def test_a_limit_that_cannot_be_kept_is_told(

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sqlite3
 import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -445,6 +447,27 @@ def test_a_later_version_is_not_touched(store: Store) -> None:
         store.add(record())
 
 
+def test_an_earlier_version_is_brought_to_this_one(store: Store) -> None:
+    """Also by who only reads; what was said stays, under no name."""
+    filled(store, record("a"))
+    store.label("a", 1, False, "no", now=NOON)
+    store.close()
+    with sqlite3.connect(store.path) as db:  # as version 1 had it
+        db.executescript(
+            "CREATE TABLE old (number INTEGER NOT NULL, claim INTEGER NOT NULL, agree INTEGER "
+            "NOT NULL, note TEXT NOT NULL, time REAL NOT NULL, PRIMARY KEY (number, claim)) "
+            "WITHOUT ROWID; INSERT INTO old SELECT number, claim, agree, note, time FROM opinions; "
+            "DROP TABLE opinions; ALTER TABLE old RENAME TO opinions; PRAGMA user_version = 1"
+        )
+    db.close()
+
+    with Store(store.path) as read:
+        said = [(o.claim, o.agree, o.note, o.time, o.author) for o in read.labels("a")]
+        assert said == [(1, False, "no", NOON, "")]
+    store.label("a", 1, True, author="Ann")
+    assert [o.author for o in store.labels("a")] == ["", "Ann"]
+
+
 def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
     """As `touch` and a process that was killed at once leave it."""
     (tmp_path / "new.db").touch(0o600)
@@ -603,3 +626,157 @@ def test_a_number_that_no_record_can_have(tmp_path: Path) -> None:
     with Store(tmp_path / "a.db") as store:
         assert store.get(10**30) is None
         assert store.get(-1) is None
+
+
+# What cannot be ------------------------------------------------------------------------------
+
+YEAR_1, YEAR_9999 = datetime(1, 1, 1), datetime(9999, 12, 31, 23, tzinfo=UTC)  # noqa: DTZ001
+
+ASKED: dict[str, Callable[[Store], object]] = {
+    "an endless time": lambda store: store.page(before="inf:1"),
+    "a number too high": lambda store: store.page(before="1.0:" + "9" * 19),
+    "a number of many digits": lambda store: store.page(before="1.0:" + "9" * 5_000),
+    "a cursor of another kind": lambda store: store.newer_than(cast("str", 7)),
+    "newer than too high a number": lambda store: store.newer_than(f"1:{10**20}"),
+    "newer than no time": lambda store: store.newer_than("nan:1"),
+    "a limit too high": lambda store: store.page(limit=2**70),
+    "a limit of another kind": lambda store: store.newer_than(None, limit=cast("int", "5")),
+    "pairs without end": lambda store: store.pairs(Filter(), Filter(), limit=2**70),
+    "ids without end": lambda store: store.ids("a", limit=2**70),
+    "since year 1": lambda store: store.page(Filter(since=YEAR_1)),
+    "since a text": lambda store: store.count(Filter(since=cast("datetime", "now"))),
+    "a surrogate": lambda store: store.count(Filter(text="\ud800")),
+    "a surrogate as a tag": lambda store: store.count(Filter(tag="\ud800")),
+    "a surrogate as an id": lambda store: store.get("\ud800"),
+    "a text of another kind": lambda store: store.count(Filter(domain=cast("str", b"x"))),
+    "no such step": lambda store: store.series(by=cast("Any", "week")),
+    "a note of surrogates": lambda store: store.label("a", 0, True, "\ud800"),
+    "a label of year 1": lambda store: store.label("a", 0, True, now=YEAR_1),
+    "prune before year 1": lambda store: store.prune(before=YEAR_1),
+    "added in year 1": lambda store: store.add(timeless(), now=YEAR_1),
+}
+
+
+def timeless() -> Record:
+    """Return a record that does not say when it began."""
+    one = record("timeless")
+    return replace(one, exchange=replace(one.exchange, started_at=None))
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_what_cannot_be_asked_is_told(store: Store, name: str) -> None:
+    """In our words, and the store goes on."""
+    filled(store, record("a"))
+    with pytest.raises(ConfigError, match=r"`\w+` is |is no cursor: take it from a row"):
+        ASKED[name](store)
+    assert [row.id for row in store.page()] == ["a"]
+
+
+def at(moment: datetime) -> Callable[[Record], Record]:
+    """Return what sets the time of a record."""
+    return lambda one: replace(one, exchange=replace(one.exchange, started_at=moment))
+
+
+NOT_KEPT: dict[str, tuple[Callable[[Record], Record], str]] = {
+    "year 1": (at(YEAR_1), "exchange.started_at is no time of this age"),
+    "year 9999": (at(YEAR_9999), "exchange.started_at is no time of this age"),
+    "an endless time": (lambda one: replace(one, timings={"x": math.inf}), "timings is no number"),
+    "an endless cost": (lambda one: replace(one, cost=math.inf), "cost is no number: inf"),
+    "a cost beyond all": (lambda one: replace(one, cost=2**70), r"cost is 1.18059e\+21, and not"),
+    "no cost": (lambda one: replace(one, cost=math.nan), "cost is no number: nan"),
+}
+
+
+@pytest.mark.parametrize("name", NOT_KEPT)
+def test_what_no_check_can_have_made_is_not_kept(store: Store, name: str) -> None:
+    """By either way in; figures and pages of the others are as they were."""
+    make, why = NOT_KEPT[name]
+    filled(store, record("a"))
+    with pytest.raises(ConfigError, match=f"^the record cannot be kept: {why}"):
+        store.add(make(record("b")))
+    sink = SqliteSink(store.path)
+    with pytest.raises(ConfigError, match=why):
+        sink.write(make(record("b")))
+
+    assert sink.lost == 1
+    assert [bucket.answers for bucket in store.series()] == [1]
+    assert [row.id for row in store.page()] == ["a"]
+
+
+DAMAGE = {
+    "no archive": "UPDATE bodies SET body = x'00ff' WHERE number = 2",
+    "another kind": "UPDATE bodies SET body = 7 WHERE number = 2",
+    "no body": "DELETE FROM bodies WHERE number = 2",
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_a_damaged_record_is_told(store: Store, name: str) -> None:
+    """By file and number; lists, figures and other records can still be had."""
+    whole = record("a")
+    filled(store, whole, record("b"))
+    damaged(store, DAMAGE[name])
+    told = r"records\.db' cannot be read: record 2 is damaged$"
+    for ask in (lambda: store.get("b"), lambda: list(store.entries())):
+        with pytest.raises(FaithguardError, match=told):
+            ask()
+
+    assert [row.id for row in store.page()] == ["b", "a"]
+    assert store.get("a") == whole
+
+
+def damaged(store: Store, sql: str, *values: object) -> None:
+    """Change a file as a bad disk or another program does."""
+    store.close()
+    with sqlite3.connect(store.path) as db:
+        db.execute(sql, values)
+    db.close()
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "UPDATE records SET question = CAST(x'ff5345435245' AS TEXT) WHERE number = 2",
+        "UPDATE records SET answer = x'00' WHERE number = 2",
+        "UPDATE records SET id = x'00' WHERE number = 2",
+    ],
+)
+def test_a_damaged_list_is_told(store: Store, sql: str) -> None:
+    """By file, and without its text."""
+    filled(store, record("a"), record("b"))
+    damaged(store, sql)
+
+    with pytest.raises(FaithguardError, match=r"records\.db' cannot be read: ") as caught:
+        store.page()
+    assert "SECRE" not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize("time", [1e300, math.inf, -1e18, "soon", b"soon"])
+def test_one_bad_time_spoils_no_page(store: Store, time: object) -> None:
+    """The record counts, and is found; it is in no day."""
+    filled(store, *(record(f"r{n}", minutes=n) for n in range(5)))
+    store.label("r2", 0, True)
+    damaged(store, "UPDATE records SET time = ? WHERE number = 3", time)
+    damaged(store, "UPDATE opinions SET time = ?", time)
+
+    seen: list[str] = []
+    cursor = None
+    while rows := store.page(limit=1, before=cursor):
+        seen += [row.id for row in rows]
+        cursor = rows[-1].cursor
+        assert len(seen) <= 5
+    assert sorted(seen) == ["r0", "r1", "r2", "r3", "r4"]
+    assert [one.record.exchange.id for one in store.entries()] == [f"r{n}" for n in range(5)]
+    assert [bucket.answers for bucket in store.series()] == [4]
+    assert store.tally().answers == 5
+    assert [said.time.year for said in store.labels("r2")] == [1970]
+
+
+def test_endless_figures_of_an_earlier_version_are_left_out(store: Store) -> None:
+    """The others are as they were."""
+    filled(store, record("a", seconds=2.0), record("b", seconds=3.0))
+    damaged(store, "UPDATE records SET latency = 9e999, cost = 9e999 WHERE number = 2")
+
+    figures = store.tally()
+    assert (figures.latency["max"], figures.cost) == (2.0, None)

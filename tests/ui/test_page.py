@@ -530,6 +530,18 @@ def test_one_key_labels_a_verdict(labelling: Server, visit: Visit, shots: Shots)
     expect(rows(page).first).to_contain_text("2 labelled")
 
 
+def test_labels_of_others_are_shown(labelling: Server, visit: Visit) -> None:
+    """With their names, beside my own."""
+    with Store(labelling.store.path, read_only=False) as store:
+        store.label(1, 2, False, "it is not", author="Ann")
+    page = visit(f"{labelling.url}#/answer/1")
+    expect(card(page)).to_contain_text("Labelled: disagreed (Ann): it is not")
+    expect(page.locator(".claims li").nth(2)).to_contain_text("Ann disagrees")
+    page.keyboard.press("a")
+    expect(page.locator(".claims li").nth(2)).to_contain_text("you agree, Ann disagrees")
+    expect(card(page)).to_contain_text("Labelled: disagreed (Ann): it is not")
+
+
 def test_a_label_can_be_changed_by_its_button(labelling: Server, visit: Visit) -> None:
     """The last word counts."""
     page = visit(f"{labelling.url}#/answer/1")

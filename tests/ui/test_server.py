@@ -8,10 +8,12 @@ import os
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -35,6 +37,8 @@ from tests.ui.scene import (
 
 for _name in ("starlette", "uvicorn"):
     pytest.importorskip(_name, reason="pip install 'faithguard[ui]' brings the server")
+
+from faithguard.ui import _connection  # noqa: E402  (it imports the extra)
 
 
 @pytest.fixture(scope="module")
@@ -386,6 +390,40 @@ def test_two_sides_are_of_the_same_questions(tmp_path: Path) -> None:
     assert [found["pairs"][0][side]["number"] for side in "ab"] == [1, 3]
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "page?before=inf:" + "9" * 23,
+        "new?after=1:" + "9" * 20,
+        "page?since=0001-01-01",
+        "pairs?a.since=0001-01-01",
+        "record/" + "9" * 5_000,
+        "record/-1",
+        "record/x",
+        "record/%F0%9F%A7%B5",
+    ],
+)
+def test_what_cannot_be_asked_is_no_fault_of_the_server(server: Server, question: str) -> None:
+    """It is said what is wrong."""
+    assert asked(server, question, 400)["error"]
+
+
+def test_a_damaged_record_is_said(tmp_path: Path) -> None:
+    """By the name of the file; the list and the others are shown."""
+    path = store_of(tmp_path / "r.db", [faithful(), mixed()])
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE bodies SET body = x'00' WHERE number = 1")
+        db.execute("UPDATE records SET time = 9e999 WHERE number = 2")
+    db.close()
+    with Server(path) as server:
+        assert (
+            "r.db' cannot be read: record 1 is damaged" in asked(server, "record/1", 503)["error"]
+        )
+        assert asked(server, "page")["count"] == 2
+        assert asked(server, "record/2")["number"] == 2
+        assert asked(server, "figures")["answers"] == 2
+
+
 # Labels
 
 
@@ -397,12 +435,27 @@ def test_a_label_goes_to_the_store(tmp_path: Path) -> None:
             said = {"number": 1, "claim": 2, "agree": agree, "note": note}
             status, body, _ = answer(server, "api/label", method="POST", body=said)
             assert status == 200
-        assert json.loads(body) == {"opinions": {"2": {"agree": False, "note": note}}}
+        said = {"agree": False, "note": note, "others": []}
+        assert json.loads(body) == {"opinions": {"2": said}}
         assert asked(server, "record/1")["opinions"] == json.loads(body)["opinions"]
     with Store(path) as store:
         (opinion,) = store.labels(1)
 
     assert (opinion.claim, opinion.agree, opinion.note) == (2, False, note)
+
+
+def test_labels_of_others_stand_beside_mine(tmp_path: Path) -> None:
+    """The page can only change those of whoever uses the store."""
+    path = store_of(tmp_path / "r.db", [mixed()])
+    with Store(path, read_only=False) as store:
+        store.label(1, 2, False, "it is not", author="Ann\x1b")
+    with Server(path, label=True) as server:
+        ann = {"author": "Ann\\x1b", "agree": False, "note": "it is not"}
+        assert asked(server, "record/1")["opinions"] == {"2": {"others": [ann]}}
+        said = {"number": 1, "claim": 2, "agree": True}
+        assert answer(server, "api/label", method="POST", body=said)[0] == 200
+        both = {"agree": True, "note": "", "others": [ann]}
+        assert asked(server, "record/1")["opinions"] == {"2": both}
 
 
 GOOD = {"number": 1, "claim": 0, "agree": True}
@@ -475,6 +528,65 @@ def test_a_store_that_goes_away_is_said(tmp_path: Path) -> None:
         assert "r.db" in json.loads(body)["error"]
         store_of(path, [faithful(), faithful()])
         assert asked(server, "page")["count"] == 2
+
+
+def connected(server: Server, sent: str) -> socket.socket:
+    """Return a connection on which a part of a request was sent."""
+    one = socket.create_connection(("127.0.0.1", urlsplit(server.url).port or 0), timeout=20)
+    one.sendall(sent.encode("ascii"))
+    return one
+
+
+def test_half_a_request_is_not_waited_for(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first of a connection, and a later one; a whole one in time is answered."""
+    monkeypatch.setattr(_connection, "WAITING", 0.3)
+    half = "GET / HTTP/1.1\r\nHost: 127"
+    whole = f"GET {urlsplit(server.url).path}api/about HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    for sent in ("", half, whole, whole + half):
+        with connected(server, sent) as one, suppress(ConnectionResetError):
+            found = b""
+            while data := one.recv(65_536):
+                found += data
+            assert found.startswith(b"HTTP/1.1 200 OK" if sent.startswith(whole) else b"")
+
+
+def test_many_half_requests_do_not_stop_the_page(server: Server) -> None:
+    """Those that wait longest make room."""
+    many = [connected(server, "GET / HTTP/1.1\r\n") for _ in range(3 * _connection.MOST)]
+    try:
+        assert asked(server, "page")["count"] == 5
+        gone = 0
+        for one in many:
+            one.settimeout(0.01)
+            with suppress(TimeoutError):
+                try:
+                    gone += one.recv(1) == b""
+                except ConnectionResetError:
+                    gone += 1
+        assert gone >= 2 * _connection.MOST
+    finally:
+        for one in many:
+            one.close()
+
+
+def test_a_body_without_end_leaves_no_traceback(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whether its sender leaves, or the page is closed."""
+    path = store_of(tmp_path / "r.db", [faithful()])
+    with Server(path, label=True) as server:
+        head = (
+            f"POST {urlsplit(server.url).path}api/label HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+            "Content-Type: application/json\r\nContent-Length: 500\r\n\r\n{"
+        )
+        connected(server, head).close()
+        one = connected(server, head)
+        assert asked(server, "page")["count"] == 1
+    one.close()
+
+    assert [entry.message for entry in caplog.records if entry.exc_info] == []
+    with Store(path) as store:
+        assert store.labels(1) == ()
 
 
 READ_ONLY = """

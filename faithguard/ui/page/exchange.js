@@ -305,7 +305,12 @@ class Exchange {
 
   saidOf(index) {
     const said = this.isLast ? this.record.opinions[index] : undefined;
-    return said ? (said.agree ? "you agree" : "you disagree") : "";
+    if (!said) return "";
+    const told = said.others.map(
+      ({ author, agree }) => `${author} ${agree ? "agrees" : "disagrees"}`,
+    );
+    if (said.agree !== undefined) told.unshift(said.agree ? "you agree" : "you disagree");
+    return told.join(", ");
   }
 
   drawPassage(passage, index) {
@@ -507,15 +512,20 @@ class Exchange {
   }
 
   drawOpinion(index) {
-    const said = this.isLast ? this.record.opinions[index] : undefined;
-    if (!words.label) {
-      if (!said) return "";
-      return h(
-        "p",
-        { class: "opinion" },
-        said.agree ? "Labelled: agreed" : "Labelled: disagreed",
-        said.note ? h("span", { dir: "auto" }, `: ${said.note}`) : null,
+    const all = this.isLast ? this.record.opinions[index] : undefined;
+    const said = all?.agree === undefined ? undefined : all;
+    const told = ({ agree, note, author }) =>
+      h(
+        "span",
+        { class: "said" },
+        agree ? "Labelled: agreed" : "Labelled: disagreed",
+        author ? h("span", { dir: "auto" }, ` (${author})`) : null,
+        note ? h("span", { dir: "auto" }, `: ${note}`) : null,
       );
+    const others = all ? all.others.map(told) : [];
+    if (!words.label) {
+      if (!all) return "";
+      return h("p", { class: "opinion" }, said ? told(said) : null, others);
     }
     if (!this.isLast)
       return h("p", { class: "opinion soft" }, "Only the last attempt can be labelled.");
@@ -546,6 +556,7 @@ class Exchange {
       button(true, "Agree", "a"),
       button(false, "Disagree", "d"),
       said ? note : null,
+      others,
     );
   }
 

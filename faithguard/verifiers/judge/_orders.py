@@ -13,7 +13,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from faithguard.chat._data import plain
+from faithguard.chat import plain
 
 __all__ = ["gives_order", "of_labels"]
 

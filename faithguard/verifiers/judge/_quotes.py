@@ -12,7 +12,8 @@ from functools import cached_property
 from itertools import pairwise
 from operator import attrgetter
 
-from faithguard.chat._data import Quotable, forms_of, plain
+from faithguard.chat import plain
+from faithguard.chat._data import Quotable, forms_of
 from faithguard.types import Claim, Evidence
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._terms import keys_in

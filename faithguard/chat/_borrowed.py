@@ -9,16 +9,15 @@ deadline and the limit on calls in flight are ours.
 from __future__ import annotations
 
 import asyncio
-import threading
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextvars import Context
 from typing import Any
 
 from faithguard.chat._meter import spend
 from faithguard.chat._slots import Slots
+from faithguard.chat._threads import in_thread
 from faithguard.chat._types import Completion, Message
 from faithguard.errors import JudgeError
 from faithguard.types import FailureKind
@@ -75,7 +74,8 @@ class BorrowedChat:
         """
         try:
             with self._slots.slot(_left(deadline)):
-                completion = _in_thread(self._ask, messages).result(timeout=_left(deadline))
+                call = in_thread(Context(), self._ask, messages)
+                completion = call.result(timeout=_left(deadline))
         except Exception as error:
             raise _fault(error) from None
         spend(completion)
@@ -105,22 +105,6 @@ def _left(deadline: float) -> float:
     if seconds <= 0.0:
         raise TimeoutError
     return seconds
-
-
-def _in_thread(
-    ask: Callable[[Sequence[Message]], Completion], messages: Sequence[Message]
-) -> Future[Completion]:
-    """Call in a thread of its own, which does not keep a program from ending."""
-    future: Future[Completion] = Future()
-
-    def run() -> None:
-        try:
-            future.set_result(Context().run(ask, messages))
-        except BaseException as error:
-            future.set_exception(error)
-
-    threading.Thread(target=run, name="faithguard-judge", daemon=True).start()
-    return future
 
 
 def _fault(error: Exception) -> JudgeError:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
+import json
 import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler
 from typing import Any, ClassVar, cast
 
 import pytest
 
 from faithguard import Exchange, Judge, JudgeError, Passage, Report, Scorer, check
+from faithguard._judges import completion
+from faithguard._loopback import LoopbackServer
 from faithguard.chat import Completion, Message, OpenAIChat
 from faithguard.chat._slots import Slots
 from faithguard.testing import JudgeServer, check_verifier, honest
@@ -141,6 +147,79 @@ def test_the_deadline_is_for_all_attempts(fault: str) -> None:
             report = run(made)
             assert report.outcome == "failed"
             assert len(server.requests) - asked < 10_000
+
+
+class Stubborn(LoopbackServer):
+    """A server that keeps a client busy without ever answering.
+
+    Args:
+        piece: What it sends again and again; b"" to send the client to itself.
+    """
+
+    root = "/v1"
+
+    def __init__(self, piece: bytes) -> None:
+        super().__init__()
+        self._piece = piece
+        self.left = threading.Event()
+        """Whether a client has gone away."""
+
+    def _answer(self, handler: BaseHTTPRequestHandler, body: bytes) -> None:
+        if not self._piece:
+            time.sleep(0.05)
+            handler.send_response(307)
+            handler.send_header("location", handler.path)
+            handler.send_header("content-length", "0")
+            handler.end_headers()
+            return
+        try:
+            if b"102" not in self._piece:
+                handler.wfile.write(b"HTTP/1.1 200 OK\r\n")
+            while True:
+                handler.wfile.write(self._piece)
+                time.sleep(0.02)
+        except OSError:
+            self.left.set()
+            handler.close_connection = True
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [b"x-more: 1\r\n", b"HTTP/1.1 102 Processing\r\n\r\n", b""],
+    ids=["headers", "102", "redirects"],
+)
+def test_a_server_that_never_begins_to_answer_is_left(piece: bytes) -> None:
+    """In time, by blocking callers and tasks alike; neither a turn nor a connection is kept."""
+    with Stubborn(piece) as server:
+        chat = OpenAIChat("any", server.url, "none", retries=0)
+        for run in (alone_score, alone_ascore):
+            report = run(Judge(chat, timeout=0.4))
+            assert {failure.kind for failure in report.failures} == {"timeout"}
+            assert chat.in_flight == 0
+            assert not piece or server.left.wait(10.0)
+            server.left.clear()
+
+
+@pytest.mark.parametrize("run", [0, 1])
+def test_a_few_packed_bytes_are_not_unpacked_to_gigabytes(run: int) -> None:
+    """What is too much is noticed as it is unpacked; a packed reply of a usual size is read."""
+
+    def packed(size: int) -> Callable[[Any], Any]:
+        def send(call: Any) -> Any:
+            raw = completion(call.text)
+            body = json.dumps(raw.body).encode() + b" " * size
+            return replace(raw, body=gzip.compress(body), headers={"content-encoding": "gzip"})
+
+        return send
+
+    score = (alone_score, alone_ascore)[run]
+    with JudgeServer(honest(), [packed(50_000_000), packed(1_000)]) as server:
+        made = judge(server, retries=0)
+        large, usual = score(made), score(made)
+
+    assert {failure.kind for failure in large.failures} == {"unparsable"}
+    assert any("8,000,000" in failure.message for failure in large.failures)
+    assert labels(usual) == RIGHT
 
 
 def alone_score(made: Judge) -> Report:
@@ -388,6 +467,4 @@ def test_messages_are_plain() -> None:
 
 
 def _said(text: str) -> Any:
-    from faithguard._judges import completion
-
     return completion(text)

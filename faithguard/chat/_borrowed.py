@@ -76,7 +76,7 @@ class BorrowedChat:
             with self._slots.slot(_left(deadline)):
                 call = in_thread(Context(), self._ask, messages)
                 completion = call.result(timeout=_left(deadline))
-        except Exception as error:
+        except (Exception, asyncio.CancelledError) as error:
             raise _fault(error) from None
         spend(completion)
         return completion
@@ -94,6 +94,10 @@ class BorrowedChat:
             async with asyncio.timeout(_left(deadline)), self._slots.aslot():
                 # a task that is awaited is cancelled with whoever awaits it
                 completion = await asyncio.create_task(self._aask(messages), context=Context())
+        except asyncio.CancelledError as error:
+            if (task := asyncio.current_task()) is None or task.cancelling():
+                raise
+            raise _fault(error) from None  # nobody cancelled us: it is the model's own
         except Exception as error:
             raise _fault(error) from None
         spend(completion)
@@ -107,7 +111,7 @@ def _left(deadline: float) -> float:
     return seconds
 
 
-def _fault(error: Exception) -> JudgeError:
+def _fault(error: BaseException) -> JudgeError:
     """Return what an exception of anybody's means; its text may hold anything."""
     if isinstance(error, JudgeError):
         return error

@@ -15,10 +15,10 @@ from typing import Any, ClassVar, cast
 
 import pytest
 
-from faithguard import Exchange, Judge, JudgeError, Passage, Report, Scorer, check
+from faithguard import Exchange, Judge, JudgeError, Passage, Report, Scorer, VerdictCache, check
 from faithguard._judges import completion
 from faithguard._loopback import LoopbackServer
-from faithguard.chat import Completion, Message, OpenAIChat
+from faithguard.chat import BorrowedChat, Completion, Message, OpenAIChat
 from faithguard.chat._slots import Slots
 from faithguard.testing import JudgeServer, check_verifier, honest
 from tests.judge.scene import ANSWER, MADE_UP, PASSAGES, RIGHT, alone, exchange, judge, labels
@@ -261,6 +261,88 @@ class Says:
     async def acomplete(self, messages: Sequence[Message], **_: Any) -> Any:
         """Say it."""
         return self.complete(messages)
+
+
+class Waits(Says):
+    """A model of which the first call breaks, and the others never end."""
+
+    def __init__(self, said: BaseException) -> None:
+        super().__init__(said)
+        self.calls = 0
+
+    async def acomplete(self, messages: Sequence[Message], **_: Any) -> Any:
+        """Break once, wait otherwise."""
+        self.calls += 1
+        if self.calls == 1:
+            await asyncio.sleep(0)
+            raise self.said
+        await asyncio.sleep(3_600)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"votes": 3}, {"claims": "extracted", "splits": 3}], ids=["votes", "splits"]
+)
+@pytest.mark.parametrize("said", [RuntimeError("no"), asyncio.CancelledError()])
+def test_what_is_asked_at_once_ends_at_once(settings: dict[str, Any], said: BaseException) -> None:
+    """A call that breaks leaves no other behind; a model's own cancellation is a failure."""
+
+    async def run() -> tuple[Report, int]:
+        scorer = Scorer(verifiers=[Judge(Waits(said), **settings)], cache=None)
+        return await scorer.ascore(exchange()), len(asyncio.all_tasks())
+
+    report, tasks = asyncio.run(run())
+
+    assert report.outcome == "failed"
+    assert {failure.kind for failure in report.failures} == {"error"}
+    assert tasks == 1
+
+
+@pytest.mark.parametrize("score", [0, 1])
+def test_a_borrowed_model_that_cancels_itself_has_failed(score: int) -> None:
+    """Nobody else cancelled, so nobody else ends."""
+
+    def ask(messages: Sequence[Message]) -> Completion:
+        raise asyncio.CancelledError
+
+    async def aask(messages: Sequence[Message]) -> Completion:
+        raise asyncio.CancelledError
+
+    report = (alone_score, alone_ascore)[score](Judge(BorrowedChat("own", ask, aask)))
+
+    assert {failure.kind for failure in report.failures} == {"error"}
+
+
+def test_loops_that_end_without_telling_leave_one_client_at_most() -> None:
+    """Those of closed loops go when another loop comes."""
+    with JudgeServer(honest()) as server:
+        made = judge(server)
+        chat: Any = made.chat
+        scorer = Scorer(verifiers=[made], cache=None)
+        for _ in range(3):
+            loop = asyncio.new_event_loop()
+            assert labels(loop.run_until_complete(scorer.ascore(exchange()))) == RIGHT
+            loop.close()
+            assert len(chat._clients) == 1
+        asyncio.run(scorer.ascore(exchange()))
+
+    assert len(chat._clients) == 0
+
+
+def test_nobody_waits_for_a_loop_that_has_stopped() -> None:
+    """What a task in it was finding out is found out anew."""
+    cache = VerdictCache()
+    loop = asyncio.new_event_loop()
+
+    async def take() -> Any:
+        return cache.take([("key",)], blocking=False)
+
+    try:
+        first = loop.run_until_complete(take())
+        second = cache.take([("key",)], blocking=True)
+    finally:
+        loop.close()
+
+    assert (first.mine, second.alone, second.others) == ([("key",)], [("key",)], {})
 
 
 def test_a_reply_is_read_beside_the_event_loop() -> None:

@@ -10,12 +10,16 @@ import zlib
 
 from faithguard.errors import JudgeError
 
-__all__ = ["Body"]
+__all__ = ["Body", "DecodingError"]
 
 _LARGEST = 8_000_000
 """Bytes of a reply; no verdicts are longer."""
 
 _GZIP_OR_ZLIB = 47
+
+
+class DecodingError(Exception):
+    """Bytes are not what the server says they are; another try may bring others."""
 
 
 class Body:
@@ -25,13 +29,13 @@ class Body:
         encoding: As the server names it; None for none.
 
     Raises:
-        JudgeError: If it is one that nobody asked for.
+        DecodingError: If it is one that nobody asked for.
     """
 
     def __init__(self, encoding: str | None) -> None:
         named = (encoding or "identity").strip().casefold()
         if named not in ("identity", "gzip", "x-gzip", "deflate"):
-            raise JudgeError("the server answered in an encoding of its own", "unparsable")
+            raise DecodingError
         self._unpacker = None if named == "identity" else zlib.decompressobj(_GZIP_OR_ZLIB)
         self._data = bytearray()
 
@@ -44,15 +48,14 @@ class Body:
         """Take a piece.
 
         Raises:
-            JudgeError: If there are too many bytes, or they are not packed as was said.
+            JudgeError: If there are too many bytes.
+            DecodingError: If they are not packed as was said.
         """
         if self._unpacker is not None:
             try:
                 piece = self._unpacker.decompress(piece, _LARGEST + 1 - len(self._data))
             except zlib.error:
-                raise JudgeError(
-                    "the server sent bytes that cannot be unpacked", "unparsable"
-                ) from None
+                raise DecodingError from None
         self._data += piece
         if len(self._data) > _LARGEST:
             raise JudgeError(f"the server sent more than {_LARGEST:,} bytes", "unparsable")

@@ -15,6 +15,7 @@ from typing import Any, cast
 from langchain_core.language_models import BaseLanguageModel
 from langchain_core.runnables import Runnable
 from langchain_core.runnables.base import RunnableBindingBase
+from langchain_core.runnables.configurable import RunnableConfigurableAlternatives
 from pydantic import BaseModel
 
 __all__ = ["alone", "is_unheard", "unheard"]
@@ -48,34 +49,44 @@ def _copied(value: Any, depth: int) -> Any:
     """Return a value with all Runnables in it alone."""
     if depth > _DEEPEST:
         return value
-    if isinstance(value, Runnable) and isinstance(value, BaseModel):
-        return _parts_alone(cast(Any, value), depth)
-    if type(value) in (list, tuple):
-        return type(value)(_copied(item, depth + 1) for item in value)
-    if type(value) is dict:
-        held = cast("dict[Any, Any]", value)
-        return {key: _copied(item, depth + 1) for key, item in held.items()}
+    if _has_parts(value):
+        return _parts_alone(value, depth)
+    kind = cast(Any, type(value))
+    if kind in (list, tuple):
+        held: list[Any] = list(value)
+        items = [_copied(item, depth + 1) for item in held]
+        same = all(one is other for one, other in zip(held, items, strict=True))
+        return value if same else kind(items)
+    if kind is dict:
+        named: dict[Any, Any] = value
+        copies = {key: _copied(item, depth + 1) for key, item in named.items()}
+        return value if all(copies[key] is item for key, item in named.items()) else copies
     return value
 
 
+def _has_parts(value: object) -> bool:
+    return isinstance(value, Runnable) and isinstance(value, BaseModel)
+
+
 def _parts_alone(runnable: Any, depth: int) -> Any:
+    kind = cast(Any, type(runnable))
+    names: list[str] = list(kind.model_fields)
     changed: dict[str, Any] = {}
-    for name in type(runnable).model_fields:
+    for name in names:
         value: Any = getattr(runnable, name)
         copied = _copied(value, depth + 1)
         if copied is not value:
             changed[name] = copied
-    if hasattr(runnable, "callbacks"):
+    if "callbacks" in names:
         changed["callbacks"] = None
-    if isinstance(runnable, BaseLanguageModel):
+    if issubclass(kind, BaseLanguageModel):
         changed |= {"cache": False, "verbose": False}
-    if isinstance(runnable, RunnableBindingBase):
-        bound: Any = runnable
-        changed["config"] = _unlistened(bound.config)
-        changed["config_factories"] = [_quiet(factory) for factory in bound.config_factories]
-    if isinstance(alternatives := changed.get("alternatives"), dict):
-        held = cast("dict[str, Any]", alternatives)
-        changed["alternatives"] = {key: _made_alone(item) for key, item in held.items()}
+    if issubclass(kind, RunnableBindingBase):
+        changed["config"] = _unlistened(runnable.config)
+        changed["config_factories"] = [_quiet(one) for one in runnable.config_factories]
+    if issubclass(kind, RunnableConfigurableAlternatives):
+        made: dict[str, Any] = changed.get("alternatives", runnable.alternatives)
+        changed["alternatives"] = {key: _made_alone(item) for key, item in made.items()}
     return runnable.model_copy(update=changed)
 
 
@@ -90,6 +101,7 @@ def _quiet(factory: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 def _made_alone(alternative: Any) -> Any:
     """Return an alternative that is made when it is first needed, alone."""
-    if isinstance(alternative, Runnable) or not callable(alternative):
+    if _has_parts(alternative) or not callable(alternative):
         return alternative
-    return lambda: alone(alternative())
+    make = cast("Callable[[], Runnable[Any, Any]]", alternative)
+    return lambda: alone(make())

@@ -52,10 +52,9 @@ def _copied(value: Any, depth: int) -> Any:
     if _has_parts(value):
         return _parts_alone(value, depth)
     kind = cast(Any, type(value))
-    if kind in (list, tuple):
-        held: list[Any] = list(value)
-        items = [_copied(item, depth + 1) for item in held]
-        same = all(one is other for one, other in zip(held, items, strict=True))
+    if kind is list or kind is tuple:
+        items: list[Any] = [_copied(item, depth + 1) for item in value]
+        same = all(one is other for one, other in zip(value, items, strict=True))
         return value if same else kind(items)
     if kind is dict:
         named: dict[Any, Any] = value

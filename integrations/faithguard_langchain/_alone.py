@@ -55,7 +55,7 @@ def _copied(value: Any, depth: int) -> Any:
     if kind is list or kind is tuple:
         items: list[Any] = [_copied(item, depth + 1) for item in value]
         same = all(one is other for one, other in zip(value, items, strict=True))
-        return value if same else kind(items)
+        return cast(Any, value) if same else kind(items)
     if kind is dict:
         named: dict[Any, Any] = value
         copies = {key: _copied(item, depth + 1) for key, item in named.items()}

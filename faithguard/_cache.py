@@ -69,7 +69,7 @@ class VerdictCache:
             keys: Different ones.
             blocking: Whether the caller would wait by blocking its thread. One that would hold
                 up an event loop finds out by itself what a task is finding out: the task's loop
-                may be waiting for this one.
+                may be waiting for this one. And so does everyone where that loop has stopped.
         """
         here = _running_loop()
         ticket = Ticket(self)
@@ -80,7 +80,9 @@ class VerdictCache:
                 elif (flight := self._flights.get(key)) is None:
                     self._flights[key] = _Flight(loop=None if blocking else here)
                     ticket.mine.append(key)
-                elif blocking and here is not None and flight.loop is not None:
+                elif flight.loop is not None and (
+                    not flight.loop.is_running() or (blocking and here is not None)
+                ):
                     ticket.alone.append(key)
                 else:
                     ticket.others[key] = flight.landed

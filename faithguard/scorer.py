@@ -157,7 +157,7 @@ class Scorer:
             with self._cache.take(claims, blocking=True) as ticket:
                 ours = shared.ours(ticket)
                 shared.land(ticket, ours, _asked(call, ours) if ours else {})
-            wait(ticket.others.values(), timeout=_PATIENCE)
+            wait(ticket.others.values(), timeout=_patience(call))
             if late := shared.take_over(ticket):
                 shared.land(ticket, late, _asked(call, late))
         return shared.findings(), shared.cached
@@ -172,10 +172,16 @@ class Scorer:
                 shared.land(ticket, ours, await _aasked(call, ours) if ours else {})
             # `wait` leaves them alone when we are cancelled: the findings are for all
             if waits := [asyncio.wrap_future(future) for future in ticket.others.values()]:
-                await asyncio.wait(waits, timeout=_PATIENCE)
+                await asyncio.wait(waits, timeout=_patience(call))
             if late := shared.take_over(ticket):
                 shared.land(ticket, late, await _aasked(call, late))
         return shared.findings(), shared.cached
+
+
+def _patience(call: Verify) -> float:
+    """Return the seconds to wait for another's finding: no longer than for one's own."""
+    own: object = getattr(call.verifier, "timeout", None)
+    return min(_PATIENCE, own) if isinstance(own, int | float) else _PATIENCE
 
 
 def _checked(judge: object) -> Judge:
@@ -251,7 +257,7 @@ def _renamed(finding: Finding, claim: Claim) -> Finding:
     return None if finding is None else replace(finding, claim=claim.id)
 
 
-def _fault(stage: str, error: Exception) -> Failure:
+def _fault(stage: str, error: BaseException) -> Failure:
     """Turn what a stage raised into a value; its text may hold an answer, so only its kind."""
     if isinstance(error, VerifierError):
         told = error.kind if isinstance(error, JudgeError) else "error"
@@ -268,48 +274,61 @@ def _claims(extracted: object) -> list[Claim]:
     return extracted if isinstance(extracted, Splits) else cast("list[Claim]", claims)
 
 
-# The six places where a stage is asked, and where alone its exceptions are caught.
+# The six places where a stage is asked, and where alone its exceptions are caught; a cancellation
+# that nobody asked for is one of them.
+
+
+def _own(error: BaseException) -> bool:
+    """Say whether what an awaited stage raised is its own, and no cancellation of its caller."""
+    task = asyncio.current_task()
+    return not isinstance(error, asyncio.CancelledError) or not (task is None or task.cancelling())
 
 
 def _extracted(call: Extract) -> Sequence[Claim] | Failure:
     try:
         return _claims(call.extractor.extract(call.exchange.answer, call.exchange.question))
-    except Exception as error:
+    except (Exception, asyncio.CancelledError) as error:
         return _fault(call.extractor.name, error)
 
 
 async def _aextracted(call: Extract) -> Sequence[Claim] | Failure:
     try:
         return _claims(await call.extractor.aextract(call.exchange.answer, call.exchange.question))
-    except Exception as error:
+    except (Exception, asyncio.CancelledError) as error:
+        if not _own(error):
+            raise
         return _fault(call.extractor.name, error)
 
 
 def _judged_at_once(call: Both) -> Judged | Failure:
     try:
         return call.together.judged(call.exchange, call.context)
-    except Exception as error:
+    except (Exception, asyncio.CancelledError) as error:
         return _fault(call.together.name, error)
 
 
 async def _ajudged_at_once(call: Both) -> Judged | Failure:
     try:
         return await call.together.ajudged(call.exchange, call.context)
-    except Exception as error:
+    except (Exception, asyncio.CancelledError) as error:
+        if not _own(error):
+            raise
         return _fault(call.together.name, error)
 
 
 def _asked(call: Verify, claims: Sequence[Claim]) -> dict[str, Finding]:
     try:
         return matched(claims, call.verifier.verify(claims, call.context))
-    except Exception as error:
+    except (Exception, asyncio.CancelledError) as error:
         return matched(claims, _fault(call.verifier.name, error))
 
 
 async def _aasked(call: Verify, claims: Sequence[Claim]) -> dict[str, Finding]:
     try:
         return matched(claims, await call.verifier.averify(claims, call.context))
-    except Exception as error:
+    except (Exception, asyncio.CancelledError) as error:
+        if not _own(error):
+            raise
         return matched(claims, _fault(call.verifier.name, error))
 
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from faithguard.chat._borrowed import BorrowedChat
-from faithguard.chat._data import as_data, find_quote, visible
+from faithguard.chat._data import as_data, find_quote, plain, visible
 from faithguard.chat._meter import Meter, metered, spend
 from faithguard.chat._openai import OpenAIChat
 from faithguard.chat._reading import objects_in
@@ -31,6 +31,7 @@ __all__ = [
     "find_quote",
     "metered",
     "objects_in",
+    "plain",
     "spend",
     "visible",
 ]

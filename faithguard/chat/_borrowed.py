@@ -9,16 +9,15 @@ deadline and the limit on calls in flight are ours.
 from __future__ import annotations
 
 import asyncio
-import threading
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextvars import Context
 from typing import Any
 
 from faithguard.chat._meter import spend
 from faithguard.chat._slots import Slots
+from faithguard.chat._threads import in_thread
 from faithguard.chat._types import Completion, Message
 from faithguard.errors import JudgeError
 from faithguard.types import FailureKind
@@ -75,8 +74,9 @@ class BorrowedChat:
         """
         try:
             with self._slots.slot(_left(deadline)):
-                completion = _in_thread(self._ask, messages).result(timeout=_left(deadline))
-        except Exception as error:
+                call = in_thread(Context(), self._ask, messages)
+                completion = call.result(timeout=_left(deadline))
+        except (Exception, asyncio.CancelledError) as error:
             raise _fault(error) from None
         spend(completion)
         return completion
@@ -94,6 +94,10 @@ class BorrowedChat:
             async with asyncio.timeout(_left(deadline)), self._slots.aslot():
                 # a task that is awaited is cancelled with whoever awaits it
                 completion = await asyncio.create_task(self._aask(messages), context=Context())
+        except asyncio.CancelledError as error:
+            if (task := asyncio.current_task()) is None or task.cancelling():
+                raise
+            raise _fault(error) from None  # nobody cancelled us: it is the model's own
         except Exception as error:
             raise _fault(error) from None
         spend(completion)
@@ -107,23 +111,7 @@ def _left(deadline: float) -> float:
     return seconds
 
 
-def _in_thread(
-    ask: Callable[[Sequence[Message]], Completion], messages: Sequence[Message]
-) -> Future[Completion]:
-    """Call in a thread of its own, which does not keep a program from ending."""
-    future: Future[Completion] = Future()
-
-    def run() -> None:
-        try:
-            future.set_result(Context().run(ask, messages))
-        except BaseException as error:
-            future.set_exception(error)
-
-    threading.Thread(target=run, name="faithguard-judge", daemon=True).start()
-    return future
-
-
-def _fault(error: Exception) -> JudgeError:
+def _fault(error: BaseException) -> JudgeError:
     """Return what an exception of anybody's means; its text may hold anything."""
     if isinstance(error, JudgeError):
         return error

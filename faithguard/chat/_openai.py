@@ -2,27 +2,35 @@
 
 In: messages. Out: a completion. `openai` brings connections, authentication and errors; attempts,
 formats and replies are read by `_attempts`, since servers differ more than the SDK forgives. Its
-own retries are off.
+own retries are off. Its timeout is for each step of a request; ours is for all of them, so a
+blocking call is made in a thread that is left alone, and loses its connections, when time is up.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
+import importlib
 import json
 import os
 import random
+import sys
+import threading
 import time
 import weakref
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from concurrent.futures import wait
 from contextlib import suppress
+from contextvars import copy_context
 from typing import Any, TypeAlias
 
 from faithguard._fork import reset_in_child
 from faithguard.chat._attempts import Attempts, Refused, Retries, Unreachable, body_of
+from faithguard.chat._body import Body
 from faithguard.chat._meter import spend
 from faithguard.chat._server import server_of
 from faithguard.chat._slots import Slots
+from faithguard.chat._threads import in_thread
 from faithguard.chat._types import Completion, Message
 from faithguard.errors import ConfigError, JudgeError, require
 
@@ -30,8 +38,9 @@ __all__ = ["OpenAIChat"]
 
 _Clients: TypeAlias = weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[Any, Any]]
 
-_LARGEST = 8_000_000
-"""Bytes of a reply; no verdicts are longer."""
+
+_USED = "openai.resources.chat.completions"
+"""What the SDK loads when its first client is used."""
 
 
 class OpenAIChat:
@@ -97,6 +106,8 @@ class OpenAIChat:
     def after_fork(self) -> None:
         """Open connections anew in a forked child: two processes on one would mix replies."""
         self._client: Any = None
+        self._idle: list[Any] = []
+        self._lock = threading.Lock()  # protects the list above
         self._clients: _Clients = weakref.WeakKeyDictionary()
 
     @property
@@ -124,7 +135,7 @@ class OpenAIChat:
         while True:
             try:
                 with self._slots.slot(attempts.left()):
-                    data = self._sent(attempts)
+                    data = self._in_time(attempts)
                 outcome = _taken(attempts, data)
             except (Refused, Unreachable) as error:
                 spend(None)
@@ -173,42 +184,56 @@ class OpenAIChat:
 
     # -- one attempt --------------------------------------------------------------------------
 
-    def _sent(self, attempts: Attempts) -> bytes:
+    def _in_time(self, attempts: Attempts) -> bytes:
         """Send a request; return the body of the answer.
 
         Raises:
             Refused: If the status is no success.
             Unreachable: If there is no answer.
+            JudgeError: If time is up.
         """
+        seconds, client = attempts.left(), self._lent()
+        call = in_thread(copy_context(), self._sent, client, attempts)
+        try:
+            wait([call], timeout=seconds)
+        finally:
+            self._leave(client, free=call.done())
+        if not call.done():
+            raise JudgeError("no reply in time: raise `timeout`", "timeout")
+        return call.result()
+
+    def _sent(self, client: Any, attempts: Attempts) -> bytes:
+        """Send a request by a client; see `_in_time`."""
         seconds, request = attempts.left(), attempts.request()
-        create = self._sync().chat.completions.with_streaming_response.create
+        create = client.chat.completions.with_streaming_response.create
         try:
             with create(**_arguments(request), timeout=seconds) as response:
                 # by pieces: a timeout of the SDK's is for each piece, ours for all
-                data = bytearray()
-                for piece in response.iter_bytes():
-                    data += piece
-                    _look(attempts, data)
+                body = Body(response.http_response.headers.get("content-encoding"))
+                for piece in response.http_response.iter_raw():
+                    attempts.left()
+                    body.add(piece)
         except Exception as error:
             raise self._fault(error) from None
-        return bytes(data)
+        return body.data
 
     async def _asent(self, attempts: Attempts) -> bytes:
         """Do the same, awaiting; `acomplete` watches the time."""
         if self._given is not None and self._agiven is None:
-            return await asyncio.to_thread(self._sent, attempts)
+            call = in_thread(copy_context(), self._sent, self._sync(), attempts)
+            return await asyncio.wrap_future(call)
         seconds, request = attempts.left(), attempts.request()
         client = self._agiven or await self._async()
         create = client.with_options(max_retries=0).chat.completions.with_streaming_response.create
         try:
             async with create(**_arguments(request), timeout=seconds) as response:
-                data = bytearray()
-                async for piece in response.iter_bytes():
-                    data += piece
-                    _look(attempts, data)
+                body = Body(response.http_response.headers.get("content-encoding"))
+                async for piece in response.http_response.aiter_raw():
+                    attempts.left()
+                    body.add(piece)
         except Exception as error:
             raise self._fault(error) from None
-        return bytes(data)
+        return body.data
 
     def _fault(self, error: Exception) -> Exception:
         """Return what an exception of the SDK or below it means; its text may hold anything."""
@@ -236,9 +261,33 @@ class OpenAIChat:
                 self._client = self._sdk.OpenAI(**self._settings, max_retries=0)
         return self._client
 
+    def _lent(self) -> Any:
+        """Return a client for one call: whoever ends it must end no other."""
+        if self._given is not None or self._agiven is not None:
+            return self._sync()
+        with self._lock:
+            if self._idle:
+                return self._idle.pop()
+        return self._sdk.OpenAI(**self._settings, max_retries=0)
+
+    def _leave(self, client: Any, *, free: bool) -> None:
+        """Keep the client of a call for the next one, or end what it is still at."""
+        if client is self._client:
+            return  # the user's, who may have other calls in it
+        if not free:
+            client.close()
+            return
+        with self._lock:
+            self._idle.append(client)
+
     async def _async(self) -> Any:
         """Return the client of the running event loop: connections belong to one."""
         loop = asyncio.get_running_loop()
+        if _USED not in sys.modules:  # takes long the first time
+            await asyncio.wrap_future(in_thread(copy_context(), importlib.import_module, _USED))
+        for ended in [other for other in self._clients if other.is_closed()]:
+            # nobody told its generators of its end; a client refers to its loop, so it would stay
+            self._clients.pop(ended, None)
         if (held := self._clients.get(loop)) is not None:
             return held[0]
         client = self._sdk.AsyncOpenAI(**self._settings, max_retries=0)
@@ -252,6 +301,10 @@ class OpenAIChat:
         if self._client is not None and self._given is None:
             self._client.close()
         self._client = None
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for client in idle:
+            client.close()
 
 
 async def _kept(
@@ -274,7 +327,12 @@ async def _kept(
 def _arguments(request: Mapping[str, Any]) -> dict[str, Any]:
     """Return a request for `create`, which takes only the parameters that it knows by name."""
     rest = {name: value for name, value in request.items() if name not in ("model", "messages")}
-    return {"model": request["model"], "messages": request["messages"], "extra_body": rest}
+    return {
+        "model": request["model"],
+        "messages": request["messages"],
+        "extra_body": rest,
+        "extra_headers": {"accept-encoding": "gzip"},
+    }
 
 
 def _taken(attempts: Attempts, data: bytes) -> Completion | float:
@@ -286,13 +344,6 @@ def _taken(attempts: Attempts, data: bytes) -> Completion | float:
         raise
     spend(outcome if isinstance(outcome, Completion) else None)
     return outcome
-
-
-def _look(attempts: Attempts, data: bytearray) -> None:
-    """Stop reading what never ends or is too long."""
-    attempts.left()
-    if len(data) > _LARGEST:
-        raise JudgeError(f"the server sent more than {_LARGEST:,} bytes", "unparsable")
 
 
 def _key(api_key: str | None, base_url: str | None) -> str:

@@ -8,7 +8,7 @@ number where a statement stands: that costs no words, and cannot go wrong by a l
 wrong in all else, and an answer can tell it what to leave out, so it may make claims better, and
 never fewer. A statement counts if its words come from the answer. What the local splitter calls
 a fact stays one, whatever kind the model gives it; and it stands for itself unless the statements
-of its part say it: its words, its numbers, its negation.
+of its part say the same: its words in their order, its numbers, its negation.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, cast, get_args
 
+from faithguard.claims._kept import says_the_same
 from faithguard.types import Claim, Kind
 
 __all__ = ["Anchored", "anchored", "parts_of", "statements_of"]
@@ -32,21 +33,12 @@ _FOREIGN = 0.4
 """Share of a statement's words that may be neither the answer's nor the question's: forms of
 words, names for pronouns."""
 
-_LOST = 0.4
-"""Share of a local claim's words that statements about it may lack."""
-
 _STEM = 5
 _DEEPEST = 4
 _MOST_LONGER = 3
 _LONGEST_NUMBER = 7
 _TOKEN = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]{2,}")
-_NEGATION = re.compile(
-    r"\b(?:not?|never|none|nobody|nothing|neither|nor|without|cannot|\w+n['’]t|nicht|kein\w*|nie|"
-    r"ohne|ni|nunca|ning[uú]n\w*|sin|ne|pas|jamais|aucune?|sans|non|nessun\w*|senza|n[aã]o|niet|"
-    r"geen)\b|ない|ません|不|没|沒|未|無",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +97,12 @@ def anchored(
         statements = by_part[part]
         if len(statements) > max(_MOST_LONGER, len(_keys(claim.text)) // 2):
             statements = []  # so many would dilute a score
+        if not _covered(claim, answer, statements):
+            kept.append(Anchored(claim, None))
+            continue
         kept += [
             Anchored(replace(claim, text=one.text, kind=one.kind), one.said) for one in statements
         ]
-        if not _covered(claim, answer, statements):
-            kept.append(Anchored(claim, None))
     kept.sort(key=lambda one: one.claim.span)
     return [
         replace(one, claim=replace(one.claim, id=f"c{number}"))
@@ -156,15 +149,12 @@ def _may_say(statement: _Statement, claim: Claim) -> bool:
 
 def _covered(claim: Claim, answer: str, statements: Sequence[_Statement]) -> bool:
     """Say whether the statements of its part say what a local claim says."""
-    if claim.kind != "fact":
+    if claim.kind != "fact" or all(one.text == claim.text for one in statements):
         return bool(statements)
-    facts = " ".join(one.text for one in statements if one.kind == "fact")
     source = answer[slice(*claim.span)]
-    keys, held = _keys(source), _keys(facts)
-    lost = keys - held
-    if not facts or len(lost) > _LOST * len(keys) or any(key[0].isdigit() for key in lost):
-        return False
-    return not _NEGATION.search(source) or _NEGATION.search(facts) is not None
+    # what stands for itself is the whole of it
+    said = [source if one.text == claim.text else one.text for one in statements]
+    return says_the_same(source, claim.text, said)
 
 
 def _keys(text: str) -> set[str]:

@@ -6,13 +6,13 @@ the answer; those of the local splitter wherever the model has none that holds.
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random, SystemRandom
 from typing import Any, cast
 
+from faithguard._offload import all_of
 from faithguard.chat import ChatModel, Completion, Message, as_data, objects_in, visible
 from faithguard.claims._anchored import anchored, parts_of, statements_of
 from faithguard.claims._local import LocalClaims
@@ -92,7 +92,7 @@ class ModelClaims:
         """Do the same without blocking the event loop; several splits are made at once."""
         local = await self._local.aextract(answer, question)
         deadline = self._clock() + self._timeout
-        splits = await asyncio.gather(
+        splits = await all_of(
             *(self._asplit(answer, question, local, deadline) for _ in range(self._samples))
         )
         return splits[0] if len(splits) == 1 else Splits(splits)

@@ -19,6 +19,7 @@ from langchain_core.outputs import LLMResult
 from faithguard import Passage
 from faithguard.capture import Assembler, Message, RunKind, Trace
 from faithguard.watch import never_raise
+from faithguard_langchain._alone import is_unheard
 from faithguard_langchain._values import (
     arguments_in,
     documents_of,
@@ -38,6 +39,33 @@ class Capture(BaseCallbackHandler):
     def __init__(self, assembler: Assembler) -> None:
         super().__init__()
         self._assembler = assembler
+
+    # A judge's calls are none of the chain's: LangChain asks for these before it tells a handler.
+
+    @property
+    def ignore_chain(self) -> bool:
+        """Whether chains are none of ours now."""
+        return is_unheard()
+
+    @property
+    def ignore_llm(self) -> bool:
+        """Whether models are none of ours now."""
+        return is_unheard()
+
+    @property
+    def ignore_chat_model(self) -> bool:
+        """Whether chat models are none of ours now."""
+        return is_unheard()
+
+    @property
+    def ignore_retriever(self) -> bool:
+        """Whether retrievers are none of ours now."""
+        return is_unheard()
+
+    @property
+    def ignore_agent(self) -> bool:
+        """Whether tools are none of ours now."""
+        return is_unheard()
 
     # What follows is said once for every kind of run.
 

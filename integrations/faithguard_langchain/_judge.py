@@ -1,7 +1,8 @@
 """A chat model of LangChain's as a judge.
 
 In: the model that an app already has. Out: a `Judge`. Its calls are none of the app's: no
-callbacks, no tracing, no stream, no cache; the model's own handlers are left out as well.
+callbacks, no tracing, no stream, no cache; the handlers of the model, and of whatever it is part
+of, are left out as well.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 from uuid import uuid4
 
-from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable
 
 from faithguard import ConfigError, Judge
 from faithguard.chat import BorrowedChat, Completion, Message
+from faithguard_langchain._alone import alone, unheard
 
 __all__ = ["LangChainJudge"]
 
@@ -28,8 +29,9 @@ class LangChainJudge(Judge):
 
     Args:
         model: A chat model, or a Runnable that takes messages and returns one (a model with
-            settings bound to it, or with fallbacks). How long its replies may be is its own
-            setting.
+            settings bound to it, with fallbacks, or in a sequence). How long its replies may be is
+            its own setting. Handlers are left out of all its parts; of a model that a function
+            of yours calls by itself only our own watchers hear nothing.
         max_in_flight: Calls at once.
         settings: As in `Judge`: `claims`, `timeout`, `votes`, `rubric`, ...
 
@@ -51,30 +53,19 @@ class LangChainJudge(Judge):
 
         tracing_context: Any = cast(Any, run_helpers).tracing_context
 
-        asked: Runnable[Any, Any] = _alone(cast("Runnable[Any, Any]", given))
+        asked = alone(cast("Runnable[Any, Any]", given))
 
         def ask(messages: Sequence[Message]) -> Completion:
-            with tracing_context(enabled=False):
+            with unheard(), tracing_context(enabled=False):
                 return _completion(asked.invoke(_messages(messages), {"callbacks": []}))
 
         async def aask(messages: Sequence[Message]) -> Completion:
-            with tracing_context(enabled=False):
+            with unheard(), tracing_context(enabled=False):
                 return _completion(await asked.ainvoke(_messages(messages), {"callbacks": []}))
 
         super().__init__(
             BorrowedChat(_name(given), ask, aask, max_in_flight=max_in_flight), **settings
         )
-
-
-def _alone(model: Runnable[Any, Any]) -> Runnable[Any, Any]:
-    """Return the model without handlers and cache of its own; the app's is not changed."""
-    if isinstance(model, BaseChatModel):
-        return model.model_copy(update={"callbacks": None, "cache": False})
-    bound: Any = getattr(model, "bound", None)
-    if isinstance(bound, BaseChatModel) and hasattr(model, "model_copy"):
-        binding: Any = model
-        return cast("Runnable[Any, Any]", binding.model_copy(update={"bound": _alone(bound)}))
-    return model
 
 
 def _messages(messages: Sequence[Message]) -> list[BaseMessage]:

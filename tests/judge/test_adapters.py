@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from typer.testing import CliRunner
 
-from faithguard import ConfigError, Judge, Passage, Scorer, UnfaithfulAnswerError
+from faithguard import ConfigError, Judge, Passage, Report, Scorer, UnfaithfulAnswerError
 from faithguard.cli import app
 from faithguard.testing import JudgeServer, check_verifier, honest, spoken
 from tests.judge.scene import PASSAGES, RIGHT, exchange, labels
@@ -25,7 +25,7 @@ from langchain_core.callbacks import BaseCallbackHandler, get_usage_metadata_cal
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
-from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables import ConfigurableField, RunnableLambda
 from llama_index.core.callbacks import CallbackManager, TokenCountingHandler
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.response_synthesizers import get_response_synthesizer
@@ -116,6 +116,79 @@ def test_a_guards_judge_is_not_heard_in_langchain() -> None:
     assert model.callbacks == [own]
     assert "statements" not in streamed
     assert "named after" not in streamed
+
+
+def tells(model: ScriptedChatModel) -> Any:
+    """Return the model as a function calls it, which no copy of the Runnable reaches."""
+    return RunnableLambda(lambda messages: model.invoke(cast(Any, messages)))
+
+
+def alone_score(made: Judge) -> Report:
+    """Score by a judge alone, blocking."""
+    return Scorer(verifiers=[made], cache=None).score(exchange())
+
+
+def alone_ascore(made: Judge) -> Report:
+    """Score by a judge alone, awaiting."""
+    return asyncio.run(Scorer(verifiers=[made], cache=None).ascore(exchange()))
+
+
+DRESSES: dict[str, Callable[[ScriptedChatModel, BaseCallbackHandler], Any]] = {
+    "config": lambda model, h: model.with_config(callbacks=[h]),
+    "config of a binding": lambda model, h: model.bind(stop=["x"]).with_config(callbacks=[h]),
+    "its own": lambda model, h: model.model_copy(update={"callbacks": [h]}),
+    "fallbacks": lambda model, h: model.with_fallbacks(
+        [model.model_copy(update={"callbacks": [h]})]
+    ).with_config(callbacks=[h]),
+    "sequence": lambda model, h: (
+        model.model_copy(update={"callbacks": [h]}) | RunnableLambda(lambda message: message)
+    ),
+    "alternatives": lambda model, h: model.model_copy(
+        update={"callbacks": [h]}
+    ).configurable_alternatives(
+        ConfigurableField(id="model"),
+        other=lambda: model.model_copy(update={"callbacks": [h]}),
+    ),
+    "another alternative": lambda model, h: model.configurable_alternatives(
+        ConfigurableField(id="model"),
+        other=lambda: model.model_copy(update={"callbacks": [h]}),
+    ).with_config(configurable={"model": "other"}),
+    "retry": lambda model, h: model.model_copy(update={"callbacks": [h]}).with_retry(),
+}
+
+
+@pytest.mark.parametrize("dress", DRESSES)
+@pytest.mark.parametrize("score", [alone_score, alone_ascore])
+def test_handlers_hear_nothing_of_a_judge_in_any_dress(dress: str, score: Any) -> None:
+    """Wherever they hang; a watcher there does not watch its own judge."""
+    model = ScriptedChatModel(reply=lambda messages: spoken(honest(), str(messages[-1].content)))
+    heard, watcher = Heard(), FaithfulnessCallback()
+    for handler in (heard, watcher):
+        dressed = DRESSES[dress](model, handler)
+        assert labels(score(LangChainJudge(dressed))) == RIGHT
+
+    assert heard.starts == []
+    assert watcher.wait(10)
+    assert watcher.reports == ()
+
+
+@pytest.mark.parametrize("score", [alone_score, alone_ascore])
+def test_a_watcher_of_an_inner_model_does_not_watch_its_judge(score: Any) -> None:
+    """Nor where a function calls the model."""
+
+    def both(messages: Any) -> str:
+        text = str(messages[-1].content)
+        return spoken(honest(), text) if text.startswith("DATA ") else TRUE
+
+    watcher = FaithfulnessCallback()
+    model = ScriptedChatModel(reply=both, callbacks=[watcher])
+
+    assert labels(score(LangChainJudge(tells(model)))) == RIGHT
+    assert watcher.wait(10)
+    assert watcher.reports == ()
+    model.invoke(QUESTION)
+    assert watcher.wait(10)
+    assert len(watcher.reports) == 1
 
 
 def test_a_guards_judge_decides() -> None:

@@ -132,6 +132,84 @@ def test_nothing_of_the_answer_goes_uncovered(
     assert {claim.text for claim in LocalClaims().extract(answer)} <= facts
 
 
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("The syrup causes headaches and fever and cancer.", ["The syrup causes fever."]),
+        ("Heparin is safer than warfarin.", ["Warfarin is safer than heparin."]),
+        (
+            "Children may swim, adults must not swim.",
+            ["Adults may swim.", "Children must not swim."],
+        ),
+        ("Do not take the syrup with food.", ["Take the syrup not with food."]),
+        ("The syrup does not cause fever but causes rashes.", ["The syrup causes fever."]),
+        ("It is not safe, cheap or fast.", ["It is not safe.", "It is cheap.", "It is fast."]),
+        (
+            "Take 5 mg in the morning and 10 mg in the evening.",
+            ["Take 10 mg in the morning.", "Take 5 mg in the evening."],
+        ),
+        ("Some dogs are allowed.", ["All dogs are allowed."]),
+        ("Only members may swim.", ["Members may swim."]),
+        ("Take the syrup before meals.", ["Take the syrup after meals."]),
+        ("Dogs are no\u200bt allowed.", ["Dogs are allowed."]),
+        ("Das Medikament wirkt nicht.", ["Das Medikament wirkt."]),
+        ("この薬は安全ではない。", ["この薬は安全である。"]),
+    ],
+    ids=[
+        "dropped",
+        "swapped",
+        "subjects swapped",
+        "negation moved",
+        "negation lost",
+        "negation of one only",
+        "numbers swapped",
+        "quantity",
+        "limit lost",
+        "time",
+        "negation hidden",
+        "German",
+        "Japanese",
+    ],
+)
+def test_what_claims_something_else_is_not_taken(
+    split: Split, answer: str, said: list[str]
+) -> None:
+    """The sentence then stands for itself, as the local splitter has it."""
+    assert split(answer, [(answer, text, "fact") for text in said]) == LocalClaims().extract(answer)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (
+            "The syrup causes headaches and fever.",
+            ["The syrup causes headaches.", "The syrup causes fever."],
+        ),
+        (
+            "Children may swim, adults must not swim.",
+            ["Children may swim.", "Adults must not swim."],
+        ),
+        (
+            "Do not take the syrup with food or milk.",
+            ["Do not take the syrup with food.", "Do not take the syrup with milk."],
+        ),
+        ("The car is not fast but red.", ["The car is not fast.", "The car is red."]),
+        (
+            "Heparin is an anticoagulant, and it is safer than warfarin.",
+            ["Heparin is an anticoagulant.", "Heparin is safer than warfarin."],
+        ),
+        (
+            "The pool is not heated, and towels cost 5 euros.",
+            ["The pool is not heated.", "Towels cost 5 euros."],
+        ),
+    ],
+    ids=["list", "denied second", "denied list", "but", "pronoun", "denied first"],
+)
+def test_what_claims_the_same_in_parts_is_taken(split: Split, answer: str, said: list[str]) -> None:
+    """Lists are split, names stand for pronouns, and negations stay where they were."""
+    assert [claim.text for claim in split(answer, [(answer, t, "fact") for t in said])] == said
+
+
 def test_padding_does_not_dilute_a_score(split: Split) -> None:
     """One lie among many trifles of one sentence stays one claim of the answer's own."""
     answer = "The sauna of the old bath house opens at 14:00. Towels cost 5 euros."

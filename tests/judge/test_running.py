@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
+import json
 import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler
 from typing import Any, ClassVar, cast
 
 import pytest
 
-from faithguard import Exchange, Judge, JudgeError, Passage, Report, Scorer, check
-from faithguard.chat import Completion, Message, OpenAIChat
+from faithguard import Exchange, Judge, JudgeError, Passage, Report, Scorer, VerdictCache, check
+from faithguard._judges import completion
+from faithguard._loopback import LoopbackServer
+from faithguard.chat import BorrowedChat, Completion, Message, OpenAIChat
 from faithguard.chat._slots import Slots
 from faithguard.testing import JudgeServer, check_verifier, honest
 from tests.judge.scene import ANSWER, MADE_UP, PASSAGES, RIGHT, alone, exchange, judge, labels
@@ -143,6 +149,79 @@ def test_the_deadline_is_for_all_attempts(fault: str) -> None:
             assert len(server.requests) - asked < 10_000
 
 
+class Stubborn(LoopbackServer):
+    """A server that keeps a client busy without ever answering.
+
+    Args:
+        piece: What it sends again and again; b"" to send the client to itself.
+    """
+
+    root = "/v1"
+
+    def __init__(self, piece: bytes) -> None:
+        super().__init__()
+        self._piece = piece
+        self.left = threading.Event()
+        """Whether a client has gone away."""
+
+    def _answer(self, handler: BaseHTTPRequestHandler, body: bytes) -> None:
+        if not self._piece:
+            time.sleep(0.05)
+            handler.send_response(307)
+            handler.send_header("location", handler.path)
+            handler.send_header("content-length", "0")
+            handler.end_headers()
+            return
+        try:
+            if b"102" not in self._piece:
+                handler.wfile.write(b"HTTP/1.1 200 OK\r\n")
+            while True:
+                handler.wfile.write(self._piece)
+                time.sleep(0.02)
+        except OSError:
+            self.left.set()
+            handler.close_connection = True
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [b"x-more: 1\r\n", b"HTTP/1.1 102 Processing\r\n\r\n", b""],
+    ids=["headers", "102", "redirects"],
+)
+def test_a_server_that_never_begins_to_answer_is_left(piece: bytes) -> None:
+    """In time, by blocking callers and tasks alike; neither a turn nor a connection is kept."""
+    with Stubborn(piece) as server:
+        chat = OpenAIChat("any", server.url, "none", retries=0)
+        for run in (alone_score, alone_ascore):
+            report = run(Judge(chat, timeout=0.4))
+            assert {failure.kind for failure in report.failures} == {"timeout"}
+            assert chat.in_flight == 0
+            assert not piece or server.left.wait(10.0)
+            server.left.clear()
+
+
+@pytest.mark.parametrize("run", [0, 1])
+def test_a_few_packed_bytes_are_not_unpacked_to_gigabytes(run: int) -> None:
+    """What is too much is noticed as it is unpacked; a packed reply of a usual size is read."""
+
+    def packed(size: int) -> Callable[[Any], Any]:
+        def send(call: Any) -> Any:
+            raw = completion(call.text)
+            body = json.dumps(raw.body).encode() + b" " * size
+            return replace(raw, body=gzip.compress(body), headers={"content-encoding": "gzip"})
+
+        return send
+
+    score = (alone_score, alone_ascore)[run]
+    with JudgeServer(honest(), [packed(50_000_000), packed(1_000)]) as server:
+        made = judge(server, retries=0)
+        large, usual = score(made), score(made)
+
+    assert {failure.kind for failure in large.failures} == {"unparsable"}
+    assert any("8,000,000" in failure.message for failure in large.failures)
+    assert labels(usual) == RIGHT
+
+
 def alone_score(made: Judge) -> Report:
     """Score by a judge alone, blocking."""
     return Scorer(verifiers=[made], cache=None).score(exchange())
@@ -182,6 +261,88 @@ class Says:
     async def acomplete(self, messages: Sequence[Message], **_: Any) -> Any:
         """Say it."""
         return self.complete(messages)
+
+
+class Waits(Says):
+    """A model of which the first call breaks, and the others never end."""
+
+    def __init__(self, said: BaseException) -> None:
+        super().__init__(said)
+        self.calls = 0
+
+    async def acomplete(self, messages: Sequence[Message], **_: Any) -> Any:
+        """Break once, wait otherwise."""
+        self.calls += 1
+        if self.calls == 1:
+            await asyncio.sleep(0)
+            raise self.said
+        await asyncio.sleep(3_600)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"votes": 3}, {"claims": "extracted", "splits": 3}], ids=["votes", "splits"]
+)
+@pytest.mark.parametrize("said", [RuntimeError("no"), asyncio.CancelledError()])
+def test_what_is_asked_at_once_ends_at_once(settings: dict[str, Any], said: BaseException) -> None:
+    """A call that breaks leaves no other behind; a model's own cancellation is a failure."""
+
+    async def run() -> tuple[Report, int]:
+        scorer = Scorer(verifiers=[Judge(Waits(said), **settings)], cache=None)
+        return await scorer.ascore(exchange()), len(asyncio.all_tasks())
+
+    report, tasks = asyncio.run(run())
+
+    assert report.outcome == "failed"
+    assert {failure.kind for failure in report.failures} == {"error"}
+    assert tasks == 1
+
+
+@pytest.mark.parametrize("score", [0, 1])
+def test_a_borrowed_model_that_cancels_itself_has_failed(score: int) -> None:
+    """Nobody else cancelled, so nobody else ends."""
+
+    def ask(messages: Sequence[Message]) -> Completion:
+        raise asyncio.CancelledError
+
+    async def aask(messages: Sequence[Message]) -> Completion:
+        raise asyncio.CancelledError
+
+    report = (alone_score, alone_ascore)[score](Judge(BorrowedChat("own", ask, aask)))
+
+    assert {failure.kind for failure in report.failures} == {"error"}
+
+
+def test_loops_that_end_without_telling_leave_one_client_at_most() -> None:
+    """Those of closed loops go when another loop comes."""
+    with JudgeServer(honest()) as server:
+        made = judge(server)
+        chat: Any = made.chat
+        scorer = Scorer(verifiers=[made], cache=None)
+        for _ in range(3):
+            loop = asyncio.new_event_loop()
+            assert labels(loop.run_until_complete(scorer.ascore(exchange()))) == RIGHT
+            loop.close()
+            assert len(chat._clients) == 1
+        asyncio.run(scorer.ascore(exchange()))
+
+    assert len(chat._clients) == 0
+
+
+def test_nobody_waits_for_a_loop_that_has_stopped() -> None:
+    """What a task in it was finding out is found out anew."""
+    cache = VerdictCache()
+    loop = asyncio.new_event_loop()
+
+    async def take() -> Any:
+        return cache.take([("key",)], blocking=False)
+
+    try:
+        first = loop.run_until_complete(take())
+        second = cache.take([("key",)], blocking=True)
+    finally:
+        loop.close()
+
+    assert (first.mine, second.alone, second.others) == ([("key",)], [("key",)], {})
 
 
 def test_a_reply_is_read_beside_the_event_loop() -> None:
@@ -388,6 +549,4 @@ def test_messages_are_plain() -> None:
 
 
 def _said(text: str) -> Any:
-    from faithguard._judges import completion
-
     return completion(text)

@@ -22,14 +22,13 @@ What keeps the verdicts honest, and what it cannot do:
 
 from __future__ import annotations
 
-import asyncio
 import math
 import time
 from collections.abc import Callable, Sequence
 from random import Random, SystemRandom
 from typing import Any, Literal, TypeAlias
 
-from faithguard._offload import offload
+from faithguard._offload import all_of, offload
 from faithguard.chat import ChatModel, Completion, OpenAIChat
 from faithguard.errors import ConfigError, JudgeError
 from faithguard.prompts import VERSION, Rubric, rubric_of
@@ -138,7 +137,7 @@ class Judge:
         plan, deadline = self._plan(claims, context), self.clock() + self.timeout
         # what to read for the claims, and whether it holds what is quoted, keeps a core busy
         while asks := await offload(plan.todo):
-            said = await asyncio.gather(*(self._asaid(ask, deadline) for ask in asks))
+            said = await all_of(*(self._asaid(ask, deadline) for ask in asks))
             await offload(plan.settle_all, asks, said)
         return plan.findings()
 

@@ -13,13 +13,13 @@ claims are asked twice: it cannot mean both places.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
 from faithguard.verifiers._terms import analyse
 
-__all__ = ["TOKENS_EACH", "Controls", "controls", "how_many", "of_labels", "twice"]
+__all__ = ["TOKENS_EACH", "Controls", "controls", "how_many", "twice"]
 
 _TOKENS = 40
 """Of a verdict without a quote."""
@@ -34,8 +34,6 @@ by place must name nearly all of many places."""
 _WARY = 10
 """Untrue controls where there is reason for doubt: three places of statements about three claims
 miss all of them in 1 of 91 draws."""
-
-_OF_LABELS = re.compile(r"supported|contradicted|not_mentioned|verdict", re.IGNORECASE)
 
 _STARTS = "B D F G K L M N P R S T V Z Br Dr Kr Pl St Tr".split()
 _VOWELS = "a e i o u".split()
@@ -62,11 +60,6 @@ class Controls:
     def __len__(self) -> int:
         """Return how many claims there are."""
         return 1 + len(self.unsupported)
-
-
-def of_labels(texts: Iterable[str]) -> bool:
-    """Say whether a text speaks of labels, as an order does."""
-    return any(_OF_LABELS.search(text) for text in texts)
 
 
 def how_many(claims: int, room: int, *, doubt: bool) -> int:

@@ -12,11 +12,13 @@ from functools import cached_property
 from itertools import pairwise
 from operator import attrgetter
 
+from faithguard.chat import plain
 from faithguard.chat._data import Quotable, forms_of
 from faithguard.types import Claim, Evidence
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._terms import keys_in
 from faithguard.verifiers.judge._excerpts import Excerpt
+from faithguard.verifiers.judge._orders import gives_order
 from faithguard.verifiers.judge._verdicts import Quote
 
 __all__ = ["Evidences"]
@@ -33,17 +35,7 @@ _LONGEST = 8_000
 _LEFT_OUT = re.compile(r"\s*(?:\[?(?:\.\.\.|…)\]?)\s*")
 _SENTENCE_ENDS = re.compile(r"[.!?](?:\s|$)|[。！？\n]")
 
-# Orders to a checker, and what a reply of one looks like; a plain "claims must be supported by
-# receipts" is neither.
-_ORDER = re.compile(
-    r"not_mentioned|[\"'](?:label|verdicts?|evidence|quote)[\"']\s*:|"
-    r"\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:instruction|rule|prompt|passage|context|"
-    r"above|previous)|"
-    r"\b(?:mark|label|rate|judge|treat|consider|count|accept|report|classify|return|answer|"
-    r"respond|reply|output|say)\b.{0,60}\b(?:statement|claim|answer|verdict|everything|all|"
-    r"it|them|this)s?\b.{0,40}\b(?:supported|contradicted|true|correct|faithful|grounded|verified)",
-    re.IGNORECASE | re.DOTALL,
-)
+_WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+")
 
 
 class Evidences:
@@ -58,7 +50,7 @@ class Evidences:
         self._texts = dict(zip(context.numbers, (p.text for p in context.passages), strict=True))
         self._shown = shown
         self._read: dict[int, list[tuple[int, Quotable]]] = {}
-        self._question = keys_in(context.question or "")
+        self._question = keys_in(plain(context.question or ""))
         self._context = context
 
     def of(self, claim: Claim, quotes: Sequence[Quote]) -> tuple[Evidence, ...] | None:
@@ -72,11 +64,22 @@ class Evidences:
             if not pieces:
                 return None
             held += pieces
-        if not any(keys_in(evidence.quote) for evidence in held):
-            return None  # "the" stands in every passage
-        if any(_ORDER.search(evidence.quote) for evidence in held):
+        if not any(self._tells(evidence) for evidence in held):
+            return None  # "the" or "3" stands in every passage
+        if any(gives_order(self._texts[e.passage], e.start, e.end) for e in held):
             return None
         return tuple(dict.fromkeys(held)) if self._bears(claim, held) else None
+
+    def _tells(self, evidence: Evidence) -> bool:
+        """Say whether a quote is more than one word that means something, or all of its line."""
+        seen = plain(evidence.quote)
+        telling = [word for word in _WORD.findall(seen) if keys_in(word)]
+        if not telling or len(telling) > 1 or len(keys_in(seen)) > 1:
+            return bool(telling)
+        text = self._texts[evidence.passage]
+        left, right = text[: evidence.start], text[evidence.end :]
+        alone = not left.rpartition("\n")[2].strip() and not right.partition("\n")[0].strip(" .!")
+        return alone and not telling[0][0].isdigit()
 
     def _found(self, quote: Quote) -> Evidence | None:
         """Find a quote, first in the passage that was named: numbers are mixed up, words stand."""
@@ -137,15 +140,15 @@ class Evidences:
         A claim of which the whole context has no word may be in another language; then words
         tell nothing.
         """
-        keys = keys_in(claim.text) | self._question
+        keys = keys_in(plain(claim.text)) | self._question
         for evidence in held:
             text = self._texts[evidence.passage]
             around = text[max(0, evidence.start - _AROUND) : evidence.end + _AROUND]
-            if keys & keys_in(around):
+            if keys & keys_in(plain(around)):
                 return True
         return not keys & self._words
 
     @cached_property
     def _words(self) -> set[str]:
         """All words of the context."""
-        return {key for text in self._texts.values() for key in keys_in(text)}
+        return {key for text in self._texts.values() for key in keys_in(plain(text))}

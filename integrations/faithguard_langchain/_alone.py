@@ -53,14 +53,18 @@ def _copied(value: Any, depth: int) -> Any:
         return _parts_alone(value, depth)
     kind = cast(Any, type(value))
     if kind is list or kind is tuple:
-        items: list[Any] = [_copied(item, depth + 1) for item in value]
-        same = all(one is other for one, other in zip(value, items, strict=True))
-        return cast(Any, value) if same else kind(items)
+        return _each_copied(value, kind, depth)
     if kind is dict:
         named: dict[Any, Any] = value
         copies = {key: _copied(item, depth + 1) for key, item in named.items()}
         return value if all(copies[key] is item for key, item in named.items()) else copies
     return value
+
+
+def _each_copied(held: Any, kind: Any, depth: int) -> Any:
+    items: list[Any] = [_copied(item, depth + 1) for item in held]
+    same = all(one is other for one, other in zip(held, items, strict=True))
+    return held if same else kind(items)
 
 
 def _has_parts(value: object) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import faithguard
 from faithguard import ConfigError, OpenAIJudge, Passage, Policy, Record, Scorer
 from faithguard.claims import LocalClaims
 from faithguard.guard import Course, Reported, Step, settled
@@ -675,3 +676,26 @@ def test_a_course_that_mends_nothing_takes_no_text_of_a_judge() -> None:
     course = Course(POLICY, max_attempts=1)
     with pytest.raises(ConfigError, match="nothing is being mended"):
         course.rewritten(None, None)  # type: ignore[arg-type]
+
+
+CARD = "A day card costs 90 crowns. Children under 7 ride free. Adults take 2 bags."
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "Children under 7 ride for 20 crowns.",
+        "A monthly card costs 140 crowns.",
+        "Two day cards cost 200 crowns.",
+    ],
+)
+def test_a_value_of_something_else_corrects_nothing(bad: str) -> None:
+    """What the context says of one thing is put into no claim about another."""
+
+    @faithguard.guarded(on_fail="repair", domain="medical", fallback="Ask us.", sinks=[])
+    def answer(question: str) -> tuple[str, list[str]]:
+        return f"Adults take 2 bags. {bad}", [CARD]
+
+    said = answer("What does it cost?")[0]
+    for line in said.split(". "):
+        assert line.strip(" .") in CARD or said == "Ask us."

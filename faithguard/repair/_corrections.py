@@ -18,6 +18,7 @@ from difflib import Match, SequenceMatcher
 from itertools import islice, pairwise
 
 from faithguard.claims._plain import CITATION, has_words
+from faithguard.repair._antecedents import leans
 from faithguard.repair._edits import Edit
 from faithguard.repair._layout import Unit
 from faithguard.types import Claim, Evidence, Span
@@ -46,6 +47,9 @@ _CLEARLY = 1.2
 
 _TOLD = 0.6
 
+_SHORT = 2
+"""Letters; what is no longer may be a unit."""
+
 _COUNTING = frozenset({"", "person", "times"})
 _CURRENCY = re.compile("[A-Z]{3}|krone|krona|crown")
 _MARK_UP = re.compile(r"[\[\](){}<>|*_`#]")
@@ -56,6 +60,7 @@ _NAME = re.compile(
     r"[^\W\d_a-z][\w'’-]*(?:[ ](?:(?:de|van|von|der|of|da|di) )?[^\W\d_a-z][\w'’-]*)*"
 )
 _BREAK = re.compile(r"[,;]|\b(?:and|und|et|y|e|en)\b")
+_CLAUSE_END = re.compile(rf"[.!?](?=\s)|{_BREAK.pattern}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +139,11 @@ class _Case:
         own = [value for _, value in mine]
         found = [self._rival(part, value, own) for part, value in wrong]
         edits = [edit for edit in found if edit is not None]
+        if not self._row:
+            # a clause of which another value stays wrong would make another claim of this one
+            left = {_clause(*mine) for mine, edit in zip(wrong, found, strict=True) if not edit}
+            if left & {_clause(*mine) for mine, edit in zip(wrong, found, strict=True) if edit}:
+                return
         # two values cannot both be the same one of the context
         if edits and len({edit.new for edit in edits}) == len(edits):
             yield Correction(tuple(edits))
@@ -159,10 +169,27 @@ class _Case:
         elif len(ranked) > 1 and ranked[0][0] < _CLEARLY * ranked[1][0]:
             return None
         _, sentence, rival = ranked[0]
+        if not self._is_of(part, sentence, value):
+            return None
         new = rival.text
         if rival.start == 0 and rival.family in ("number", "clock") and new[1:2].islower():
             new = new[:1].lower() + new[1:]  # "Fifteen", at the beginning of a sentence
         return self._edit(part, value.start, value.text, sentence, rival.start, new)
+
+    def _is_of(self, part: _Part, sentence: Sentence, value: Value) -> bool:
+        """Say whether a sentence is about what a value's clause is about.
+
+        A price of adults is none of children: each word of the clause must stand in the
+        sentence, or in the one before it that it takes up.
+        """
+        if self._row:
+            return True
+        words = {key for key in analyse(_clause(part, value)).words if len(key) > _SHORT}
+        words -= set(analyse(value.text).words)
+        held = {*sentence.terms.words, *sentence.terms.labels, *sentence.terms.hidden}
+        if leans(sentence.text) and (before := self._context.before(sentence)) is not None:
+            held |= {*before.terms.words}
+        return words <= held
 
     def _is_told(self, value: Value) -> bool:
         """Say whether the answer says a value elsewhere."""
@@ -342,6 +369,13 @@ def _parts(unit: Unit, answer: str, span: Span) -> Iterator[_Part]:
         header = unit.header[column] if column < len(unit.header) else ""
         beside = ((cells[0][1], 1.0), (header, 0.6)) if column else ()
         yield _Part(start, text, beside)
+
+
+def _clause(part: _Part, value: Value) -> str:
+    """Return what stands around a value in its part, from one comma or "and" to the next."""
+    before = [match.end() for match in _CLAUSE_END.finditer(part.text, 0, value.start)]
+    after = _CLAUSE_END.search(part.text, value.start + len(value.text))
+    return part.text[before[-1] if before else 0 : after.start() if after else len(part.text)]
 
 
 def _values_of(part: _Part) -> tuple[Value, ...]:

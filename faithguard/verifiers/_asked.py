@@ -150,9 +150,12 @@ def elsewhere(text: str, context: Context) -> bool:
         context: Of its exchange.
     """
     parts = asked_and_said(text)
-    if parts is None or agrees(parts[1]) or denies(parts[1]):
+    if parts is None:
         return False
     question, said = parts
+    if agrees(said) or denies(said):
+        # "Isn't it safe?": what a yes or a no to it means cannot be told
+        return _NEGATIVE.search(question) is not None
     asked, terms = frozenset(analyse(question).words), analyse(said)
     own = frozenset(terms.words) - asked
     home = context.select(question).sentences[:1]
@@ -161,6 +164,9 @@ def elsewhere(text: str, context: Context) -> bool:
     if not own:
         count = _COUNT.fullmatch(said)
         return count is not None and count["count"].casefold() not in home[0].text.casefold()
+    whole = _bare(said)
+    if any(_bare(sentence.text) == whole for sentence in context.holding(own, most=_MOST)):
+        return False  # a sentence of the context answers whatever it is put to
     near = [part for sentence in context.holding(own, most=_MOST) for part in _parts(sentence)]
     far = [
         part for sentence in home if not _means(sentence, own, context) for part in _parts(sentence)
@@ -168,6 +174,10 @@ def elsewhere(text: str, context: Context) -> bool:
     return _most(asked, [part for part in far if not _holds(part, own)]) > _most(
         asked, [part for part in near if _holds(part, own)]
     )
+
+
+def _bare(text: str) -> str:
+    return text.strip(" \t\n.!*_-").casefold()
 
 
 def _parts(sentence: Sentence) -> list[frozenset[str]]:

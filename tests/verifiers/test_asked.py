@@ -119,3 +119,18 @@ def test_letters_are_read_in_the_order_in_which_they_are_shown() -> None:
     assert [claim.label for claim in report.facts] == ["contradicted"]
     report = faithguard.check(turned, "Take 21 mg of the syrup.")
     assert [claim.label for claim in report.facts] == ["supported"]
+
+
+@pytest.mark.parametrize("said", ["No.", "Yes."])
+@pytest.mark.parametrize(
+    "asked", ["Isn't the patch safe while driving?", "The patch is safe while driving, isn't it?"]
+)
+def test_a_yes_or_no_to_a_denial_is_not_guessed(said: str, asked: str) -> None:
+    """What it means cannot be told, so it does not pass."""
+    assert label(said, PATCH, asked) != "supported"
+
+
+def test_a_sentence_of_the_context_needs_no_question() -> None:
+    """It is no answer by its form only."""
+    context = "The tram leaves the square at 8:15. Strollers ride free of charge."
+    assert label("Strollers ride free of charge.", context, "What about the tram?") == "supported"

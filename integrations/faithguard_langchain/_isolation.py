@@ -118,8 +118,12 @@ class _Withheld(BaseCallbackHandler):
         return super().__getattribute__(name)
 
 
-class _Stopped(BaseException):
-    """Ends a model's stream; nothing that catches errors may go on with it."""
+class _Stopped(GeneratorExit):
+    """Ends a model's stream; nothing that catches errors may go on with it.
+
+    Of the kind that a generator may end with which nobody closes: the inner ones of a sequence are
+    left to the garbage collector, and it would print anything else.
+    """
 
 
 class Stops(BaseCallbackHandler):

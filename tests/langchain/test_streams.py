@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import sys
 import warnings
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import closing
@@ -408,3 +410,19 @@ def test_a_graph_is_refused() -> None:
     """It streams its steps."""
     with pytest.raises(ConfigError, match="inside the graph"):
         claims(graph(says(TRUE)))
+
+
+@pytest.mark.parametrize("build", [ends_in_message, ends_in_text, ends_in_dict])
+def test_a_stream_that_ends_early_says_nothing(
+    build: Callable[[Chain], Chain], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Blocked or left, it leaves no generator behind that the collector complains of."""
+    said: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", said.append)
+    more = " ".join([MIRROR] * 5)
+    settings: dict[str, Any] = {"stream": "claims", "fallback": FALLBACK, "sinks": []}
+    list(guard(build(says(f"{BAD} {more}")), **settings).stream(QUESTION))
+    with closing(guard(build(says(f"{TRUE} {more}")), **settings).stream(QUESTION)) as pieces:
+        next(pieces)
+    gc.collect()
+    assert said == []

@@ -18,7 +18,8 @@ from faithguard.testing import example_record
 from faithguard.types import Attempt, Claim, Exchange, Passage, Record, from_json, to_json
 from faithguard.verifiers import Context, Finding
 from faithguard.verifiers._lexical import Lexical
-from tests.growth import LINEAR, growth
+
+from .growth import LINEAR, growth
 
 FACT = "The kiln of the pottery is fired for 14 hours on Thursdays."
 FEE = "A workshop for beginners costs 48 euros."

@@ -158,7 +158,7 @@ def test_a_record_shows_why_its_stream_was_blocked() -> None:
         console.print(record_of(f"{LEAVES} {SUNK}", fallback=FALLBACK))
 
     assert "1 of 1 claim supported" in shown.get()
-    assert "1. scored, 1 of 2 claims supported" in shown.get()
+    assert "scored · 1 of 2 claims supported" in shown.get()
 
 
 def test_one_bad_claim_of_many_is_enough() -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from faithguard.claims import LocalClaims
 from faithguard.types import Claim
-from tests.growth import LINEAR, growth
+
+from ..growth import LINEAR, growth
 
 
 def extract(answer: str, question: str | None = None) -> list[Claim]:

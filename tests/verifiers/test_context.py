@@ -10,7 +10,8 @@ from faithguard import Scorer, check
 from faithguard.types import Exchange, Passage
 from faithguard.verifiers import Context
 from faithguard.verifiers._values import find_values
-from tests.growth import LINEAR, growth
+
+from ..growth import LINEAR, growth
 
 TOWER = "The tower is 40 metres high. It was built by Idris Vale in 1702."
 INN = "The inn serves trout on Fridays.\nRooms cost 35 crowns a night."

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from faithguard.verifiers._values import Value, find_values
-from tests.growth import LINEAR, growth
+
+from ..growth import LINEAR, growth
 
 
 def only(text: str) -> Value:

@@ -57,12 +57,16 @@ def said_by(mine: Deed, theirs: Deed, scene: Scene) -> float:
     """Return how much of what a deed of the claim says stands around one of the context."""
     loose = mine.pronoun or theirs.pronoun
     sides = mine.sides - mine.subject if loose else mine.sides
+    if mine.pronoun and not sides:
+        return 1.0  # "it is refunded": all that it says is the deed
     whole = scene.weight(sides or mine.sides)
     return scene.weight((sides or mine.sides) & theirs.sides) / whole if whole else 0.0
 
 
 def collide(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
     """Whether two deeds of which one denies the other speak of one thing."""
+    if mine.pronoun and not mine.sides:
+        return not (mine.conditional or theirs.conditional)
     shared = mine.sides & theirs.sides
     if not shared or mine.conditional or theirs.conditional:
         return False

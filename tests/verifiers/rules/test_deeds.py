@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import faithguard
 from faithguard.verifiers.rules._deeds import deeds_of
 from faithguard.verifiers.rules._reading import key_of, read
 from faithguard.verifiers.rules._verbs import base_of
@@ -88,3 +89,10 @@ def test_how_sure_or_how_needed_a_deed_is(sentence: str, modal: str) -> None:
 def test_the_base_form_of_a_verb(form: str, base: str | None) -> None:
     """A noun has none."""
     assert base_of(form) == base
+
+
+def test_a_deed_of_a_pronoun_alone_is_denied() -> None:
+    """All that it says is the deed, which the context denies."""
+    context = "Vouchers are sold at the desk and are not exchanged."
+    report = faithguard.check("It is exchanged.", context)
+    assert [claim.label for claim in report.facts] == ["contradicted"]

@@ -13,7 +13,8 @@ from faithguard.verifiers import Context
 from faithguard.verifiers._values import find_values
 from faithguard.verifiers.rules import RULES
 from faithguard.verifiers.rules._identifiers_in import find_identifiers
-from tests.growth import LINEAR, growth
+
+from ...growth import LINEAR, growth
 
 PIECES = [
     "1", "1,", "1.", "1 000 ", "9:", "a.b", "a@", "_", "-", "--a", "/", "0 ", "+1 ", "1/", "one ",

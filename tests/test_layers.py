@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
+
+from .parsing import parsed
 
 ROOT = Path(__file__).parent.parent
 CORE = ROOT / "faithguard"
@@ -91,12 +92,6 @@ def part_of(module: str) -> str:
 def typed_only(node: ast.AST) -> bool:
     """Say whether a node is a block that runs for a type checker only."""
     return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
-
-
-@cache
-def parsed(path: Path) -> ast.Module:
-    """Parse a module, once for all tests."""
-    return ast.parse(path.read_text("utf-8"))
 
 
 def imports(path: Path) -> Iterator[tuple[str, bool]]:

@@ -16,6 +16,8 @@ import pytest
 
 import faithguard
 
+from .parsing import parsed
+
 ROOT = Path(__file__).parent.parent
 PUBLIC = sorted(
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
@@ -26,7 +28,7 @@ PUBLIC = sorted(
 
 def tree(module: ModuleType) -> ast.Module:
     """Return the syntax of a module."""
-    return ast.parse(Path(str(module.__file__)).read_text("utf-8"))
+    return parsed(Path(str(module.__file__)))
 
 
 def assigned(node: ast.stmt) -> list[str]:

@@ -6,6 +6,7 @@ In: what to do with a request. Out: a context manager that listens while it is e
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Self
@@ -21,7 +22,7 @@ class _Server(ThreadingHTTPServer):
         """Say nothing of a client that has left, as it may."""
 
 
-class LoopbackServer:
+class LoopbackServer(ABC):
     """A server on a free port of loopback; a subclass says what it answers."""
 
     root = ""
@@ -49,9 +50,9 @@ class LoopbackServer:
             target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
         )
 
+    @abstractmethod
     def _answer(self, handler: BaseHTTPRequestHandler, body: bytes) -> None:
         """Answer a request."""
-        raise NotImplementedError
 
     @property
     def url(self) -> str:

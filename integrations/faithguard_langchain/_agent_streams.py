@@ -42,7 +42,7 @@ from langchain_core.tracers._streaming import (
 from faithguard import CaptureError, Exchange
 from faithguard.guard import Settings
 from faithguard.streaming import Move, StreamCourse, apushed, pushed
-from faithguard_langchain._isolation import carriers
+from faithguard_langchain._isolation import Stopped, carriers
 from faithguard_langchain._outputs import spoken
 from faithguard_langchain._values import text_of
 
@@ -50,10 +50,6 @@ __all__ = ["Flow", "Outlet", "asks", "listener"]
 
 Telling = tuple[str, tuple[Any, ...], dict[str, Any]]
 """What a run's handlers are told: the name of the event, and what comes with it."""
-
-
-class _Stopped(BaseException):
-    """Ends the run of a model whose answer is blocked; nothing that catches errors goes on."""
 
 
 class Outlet:
@@ -249,14 +245,14 @@ class Flow:
     def goes_on(self) -> None:
         """Stop the model if nothing that it may write changes what comes of the answer."""
         if self._fault is not None or (self.move is not None and not self._calls):
-            raise _Stopped
+            raise Stopped
 
     @contextmanager
     def running(self, wrote: Callable[[str], object]) -> Generator[None]:
         """Be there while the model runs; `wrote` is told of what it had written if it fails."""
         try:
             yield
-        except _Stopped:
+        except Stopped:
             pass
         except BaseException:
             wrote(self.course.written)

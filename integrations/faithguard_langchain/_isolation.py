@@ -23,6 +23,7 @@ from faithguard_langchain._refuse import carries_text, is_global, listens_to_tok
 __all__ = [
     "Caught",
     "GuardCapture",
+    "Stopped",
     "Stops",
     "carriers",
     "detached",
@@ -118,7 +119,7 @@ class _Withheld(BaseCallbackHandler):
         return super().__getattribute__(name)
 
 
-class _Stopped(GeneratorExit):
+class Stopped(GeneratorExit):
     """Ends a model's stream; nothing that catches errors may go on with it.
 
     Of the kind that a generator may end with which nobody closes: the inner ones of a sequence are
@@ -140,14 +141,14 @@ class Stops(BaseCallbackHandler):
     def on_llm_new_token(self, token: Any, **kwargs: Any) -> None:
         """Raise where the model is to stop."""
         if self._stopped:
-            raise _Stopped
+            raise Stopped
 
     def close(self, stream: Any) -> None:
         """Close a stream."""
         self._stopped = True
         try:
             stream.close()
-        except _Stopped:
+        except Stopped:
             pass
         finally:
             self._stopped = False

@@ -10,14 +10,14 @@ import json
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from importlib import import_module
 from inspect import isawaitable
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from openai import DefaultAsyncHttpxClient, DefaultHttpxClient, Timeout
 
+from faithguard._loopback import LoopbackServer
 from faithguard._protocols import Spoken
 from faithguard._protocols import events as events_of
 from faithguard_openai import guard
@@ -31,17 +31,14 @@ Script = Callable[[dict[str, Any]], Iterable[Told]]
 """From the body of a request to the events of the reply; it may wait, or never end."""
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 128  # many clients may come at once
-
-
-class EventServer:
+class EventServer(LoopbackServer):
     """Tell events as a script says, each at once; a context manager.
 
     Args:
         script: What to tell, and when.
     """
+
+    root = "/v1"
 
     def __init__(self, script: Script) -> None:
         self.requests: list[dict[str, Any]] = []
@@ -49,51 +46,25 @@ class EventServer:
         """Set when a client has closed a stream before its end."""
         self.told = 0
         """Events that were sent."""
-        outer = self
+        self._script = script
+        super().__init__()
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-                outer.requests.append(body)
-                self.send_response(200)
-                self.send_header("content-type", "text/event-stream")
-                self.end_headers()
-                try:
-                    for name, data in script(body):
-                        named = f"event: {name}\n" if name else ""
-                        self.wfile.write(f"{named}data: {json.dumps(data)}\n\n".encode())
-                        outer.told += 1
-                    if "messages" in body:
-                        self.wfile.write(b"data: [DONE]\n\n")
-                except (BrokenPipeError, ConnectionResetError):
-                    outer.left.set()
-
-            def log_message(self, format: str, *args: object) -> None:
-                """Keep the terminal clean."""
-
-        self._server = _Server(("127.0.0.1", 0), Handler)
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
-        )
-
-    @property
-    def url(self) -> str:
-        """What a client takes as `base_url`."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+    def _answer(self, handler: BaseHTTPRequestHandler, body: bytes) -> None:
+        asked = json.loads(body)
+        self.requests.append(asked)
+        handler.send_response(200)
+        handler.send_header("content-type", "text/event-stream")
+        handler.send_header("connection", "close")  # the stream ends with it
+        handler.end_headers()
+        try:
+            for name, data in self._script(asked):
+                named = f"event: {name}\n" if name else ""
+                handler.wfile.write(f"{named}data: {json.dumps(data)}\n\n".encode())
+                self.told += 1
+            if "messages" in asked:
+                handler.wfile.write(b"data: [DONE]\n\n")
+        except (BrokenPipeError, ConnectionResetError):
+            self.left.set()
 
 
 # -- scripts --------------------------------------------------------------------------------------

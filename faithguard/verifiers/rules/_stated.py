@@ -82,11 +82,11 @@ def _absent(scene: Scene, name: str, value: Value) -> Verdict | None:
     if not value.unit and _AGE.search(scene.reading.text[: value.start]):
         years = frozenset(12 * r for r in value.readings if isinstance(r, Fraction))
         value = replace(value, unit="month", readings=years)
-    worked_out = not is_listed(scene.reading) and derivable(
-        value, lines, compared=_compared(scene, value)
+    worked_out = (
+        not is_listed(scene.reading)
+        and derivable(value, lines, compared=_compared(scene, value))
+        and not _restated(scene, value, lines)
     )
-    if worked_out and _restated(scene, value, lines):
-        worked_out = False
     if worked_out or _in_scale(value, scene) or _written(value, scene):
         return None
     if _within_bound(value, scene):

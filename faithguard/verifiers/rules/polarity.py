@@ -16,6 +16,7 @@ from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._values._words import language
 from faithguard.verifiers.rules._antonyms import opposed, opposite
+from faithguard.verifiers.rules._conditions import condition_dropped
 from faithguard.verifiers.rules._denials import collide, relation, said_by
 from faithguard.verifiers.rules._family import Family
 from faithguard.verifiers.rules._reading import Clause, Reading, Token, key_of
@@ -74,6 +75,7 @@ class Polarity(Family):
             _stronger,
             _demanded_instead,
             _unbound,
+            _tied,
             _first_of_some,
         ):
             verdict = check(scene, self.name)
@@ -791,6 +793,14 @@ def _unbound(scene: Scene, name: str) -> Verdict | None:
             reason = f"the context limits it: {restricted[0]!r}"
             return contradiction(scene, name, reason, near)
     return None
+
+
+def _tied(scene: Scene, name: str) -> Verdict | None:
+    """Veto what the context says on a condition alone."""
+    dropped = condition_dropped(scene)
+    if dropped is None:
+        return None
+    return unmentioned(scene, name, f"the context ties it to a condition: {dropped[0]!r}")
 
 
 def _about(scene: Scene, pattern: re.Pattern[str]) -> Iterator[Near]:

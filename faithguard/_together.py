@@ -22,7 +22,7 @@ from faithguard.verifiers import Context, Finding
 from faithguard.verifiers.judge import Judge
 from faithguard.verifiers.judge._controls import Controls, controls, how_many
 from faithguard.verifiers.judge._excerpts import Excerpt, excerpts, passages_as_read, read_texts
-from faithguard.verifiers.judge._orders import of_labels
+from faithguard.verifiers._orders import of_labels
 from faithguard.verifiers.judge._plan import room_for, verdict_of
 from faithguard.verifiers.judge._quotes import Evidences
 from faithguard.verifiers.judge._verdicts import label_of, quotes_of

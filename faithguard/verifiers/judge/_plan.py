@@ -29,7 +29,7 @@ from faithguard.verifiers.judge._controls import (
     twice,
 )
 from faithguard.verifiers.judge._excerpts import Excerpt, excerpts, passages_as_read, read_texts
-from faithguard.verifiers.judge._orders import of_labels
+from faithguard.verifiers._orders import of_labels
 from faithguard.verifiers.judge._quotes import Evidences
 from faithguard.verifiers.judge._verdicts import Label, Said, said_of
 

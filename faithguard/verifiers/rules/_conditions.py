@@ -39,6 +39,7 @@ _FOR_WHOM = re.compile(
     re.I,
 )
 _NEXT = re.compile(r";|\b(?:but|whereas|although|however)\b", re.I)
+_JOINT = re.compile(r",|\b(?:and|or|then)\b", re.I)
 _NO_CONDITION = re.compile(
     r"\b(?:even|as|what|or|and|ask\w*|see|check\w*|know|wonder\w*|decid\w+|determin\w+|test\w*|whether"
     r"|find\s+out|not|sure|say|tell\w*|asked|unclear|doubt\w*)\s+$",
@@ -104,9 +105,11 @@ def _condition(mine: Reading, theirs: Reading) -> str | None:
         inside = _keys(theirs, mark.end(), end)
         start, stop = _statement(theirs.text, mark.start())
         outside = _keys(theirs, start, mark.start()) | _keys(theirs, end, stop)
+        beside = _beside(theirs, start, mark.start()) or _keys(theirs, end, stop)
         if (
             inside
             and not inside & mine.keys
+            and (beside & mine.keys or not beside)
             and len(mine.keys - outside) <= (1.0 - _ALL) * len(mine.keys)
             and (len(mine.keys) > 1 or _words(mine) <= _words(theirs))
         ):
@@ -119,6 +122,12 @@ def _statement(text: str, at: int) -> tuple[int, int]:
     ends = [0, *(found.end() for found in _NEXT.finditer(text)), len(text)]
     after = next(n for n, end in enumerate(ends) if end > at)
     return ends[after - 1], ends[after]
+
+
+def _beside(theirs: Reading, start: int, at: int) -> set[str]:
+    """Return the words of what is joined last before an offset: a condition there is its own."""
+    joined = [found.end() for found in _JOINT.finditer(theirs.text, start, at)]
+    return next((keys for s in [*joined[::-1], start] if (keys := _keys(theirs, s, at))), set())
 
 
 def _end(theirs: Reading, start: int) -> int:

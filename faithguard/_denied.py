@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 
 __all__ = [
+    "all_denied",
     "denied_in",
     "denies_items",
     "is_negative",
@@ -144,6 +145,14 @@ _NEGATED = re.compile(
     r"can|could|may|must|should|will|would|has|have|had))(?P<not> ?not\b|n['’]t\b)"
     r"(?P<after> [^,;.!?]{1,60})"
 )
+_PART_OF = re.compile(
+    r"(?is) (?P<verb>cover|include|insure|accept|support|offer|provide|allow)(?P<rest>(?: .+)?)"
+)
+_WHOLE = re.compile(
+    r"(?is)(?:it|this|that|we|you|they|(?:the|this|your|our) (?:policy|plan|cover|insurance|"
+    r"contract|price|fee|ticket|package|warranty|guarantee|service|offer|product|agreement)) "
+)
+"""Of which a list says what is no part of it, and which its items need not name."""
 _CONDITION = re.compile(
     r"(?i)\b(?:if|when|unless|because|while|only|until|who|whose|why|how|necessarily|whether|"
     r"before|after|since|though|although|just|merely|more|less|yet)\b"
@@ -208,6 +217,9 @@ def _positive(title: str) -> str | None:
     asks = before != negated["before"]
     if asks and not before.strip():
         return f"*{negated['verb']}{negated['after']}"
+    part = _PART_OF.fullmatch(negated["after"])
+    if asks and part is not None and _WHOLE.fullmatch(before):
+        return f"*is {part['verb'].rstrip('e')}ed{part['rest']}"
     if not asks and not title.rstrip(" *_").endswith((":", "：")):
         return None  # a statement, not the title of others
     verb, after = negated["verb"].lower(), negated["after"].strip()
@@ -265,6 +277,16 @@ def parted(text: str) -> tuple[str, ...]:
         return (item,) if found else ()
     items = [part.strip(" .") for part in _PARTS.split(item.rstrip("."))]
     return tuple(part for part in items if part) if len(items) <= _MOST_ITEMS else (item,)
+
+
+def all_denied(text: str) -> tuple[str, ...]:
+    """Return every statement that a sentence denies: one, or one for each item behind a label."""
+    title, found, _ = _parted(text.strip())
+    items = parted(text) if found else ()
+    if len(items) > 1:
+        return tuple(said for item in items for said in statements_denied(f"{title}:", item))
+    said = denied_in(text)
+    return () if said is None else (said,)
 
 
 def not_so(statement: str) -> str:

@@ -538,6 +538,10 @@ def _claims(unit: _Unit) -> Iterator[_Found]:
             denied=unit.denied,
         )
         return
+    listed = parted(unit.words)
+    if len(listed) > 1 and not unit.lead:
+        yield from _items_denied(unit, listed)
+        return
     whole = kind_of(unit.words)
     pieces = _pieces(unit.source, form_of(unit.words) if whole == "fact" else whole)
     for index, clause in enumerate(pieces):
@@ -558,10 +562,12 @@ def _claims(unit: _Unit) -> Iterator[_Found]:
             short = words[answered.end() :] if answered else words
             polar = agrees(words) or denies(words)
             short = short if polar or (not has_verb(short) and _short(short)) else ""
-        fragment = kind == "fact" and not unit.lead and bool(short)
+        fragment = kind == "fact" and not (unit.lead or listed) and bool(short)
         if kind == "fact":
             words = _lead_text(unit, words, statement=has_verb(words))
         end = start + len(source.strip())
+        if unit.denied and len(pieces) == 1:
+            start, end = unit.start, unit.end  # with the marks that cross it out
         yield _Found(
             start=start,
             end=end,
@@ -572,6 +578,24 @@ def _claims(unit: _Unit) -> Iterator[_Found]:
             title=unit.title,
             cites=citations(source) if kind == "fact" else (),
             denied=unit.denied and kind == "fact",
+        )
+
+
+def _items_denied(unit: _Unit, items: tuple[str, ...]) -> Iterator[_Found]:
+    """Yield a claim for each item of "Excluded: a, b and c"."""
+    title = unit.words.partition(":")[0].strip()
+    at = unit.source.find(":") + 1
+    for item in items:
+        found = unit.source.find(item, at)
+        begin, end = (found, found + len(item)) if found >= 0 else (0, len(unit.source))
+        at = max(at, end if found >= 0 else at)
+        yield _Found(
+            start=unit.start + begin,
+            end=unit.start + end,
+            text=f"{title}: {item}",
+            kind="fact",
+            cites=citations(unit.source),
+            denied=unit.denied,
         )
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from faithguard._denied import denied_in
 from faithguard._polar import agrees, asked_and_said, denies
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context, Sentence
@@ -85,8 +86,13 @@ def settled(
 def as_stated(claim: Claim, context: Context) -> tuple[Claim, bool]:
     """Return a claim as it is to be looked up, and whether the opposite is claimed.
 
-    A yes is the statement that was asked about; a no is its opposite (`turned`).
+    A yes is the statement that was asked about; a no is its opposite (`turned`), and so is what
+    says of a statement that it is not true.
     """
+    denied = denied_in(claim.text)
+    if denied is not None:
+        stated, no = as_stated(replace(claim, text=denied), context)
+        return stated, not no
     parts = asked_and_said(claim.text)
     if parts is None or _NEGATIVE.search(parts[0]):
         return claim, False

@@ -105,7 +105,9 @@ _NEGATIVE = re.compile(
 
 # -- titles over items ----------------------------------------------------------------------------
 
-_ABOUT = r"(?: (?:about|on|around|regarding|concerning|of|for|in|with|from|by|under|to|at) .{1,60})?"
+_ABOUT = (
+    r"(?: (?:about|on|around|regarding|concerning|of|for|in|with|from|by|under|to|at) .{1,60})?"
+)
 _UNTRUE_TITLE = re.compile(
     rf"(?is)(?:(?:here are |these are |the following (?:are|statements are|claims are) |"
     rf"(?:these|the following)(?: (?:statements|claims))?(?: below)? are {_HOW})?"
@@ -146,8 +148,9 @@ _NEGATED = re.compile(
     r"(?P<after> [^,;.!?]{1,60})"
 )
 _PART_OF = re.compile(
-    r"(?is) (?P<verb>cover|include|insure|accept|support|offer|provide|allow)(?P<rest>(?: .+)?)"
+    r"(?is)(?P<verb>cover|include|insure|accept|support|offer|provide|allow)(?P<rest>(?: .+)?)"
 )
+_ASKS = re.compile(r"(?i)^(?:what|which) ?")
 _WHOLE = re.compile(
     r"(?is)(?:it|this|that|we|you|they|(?:the|this|your|our) (?:policy|plan|cover|insurance|"
     r"contract|price|fee|ticket|package|warranty|guarantee|service|offer|product|agreement)) "
@@ -192,8 +195,11 @@ def statements_denied(title: str, item: str) -> tuple[str, ...]:
 
 
 def _positive(title: str) -> str | None:
-    """Return a title without its denial; "" where it denies what its items state, "*is so" where
-    it says that of things, None where it denies nothing."""
+    """Return a title without its denial; None where it denies nothing.
+
+    It is empty where the title denies what its items state, and begins with a star where it says
+    of them as things that they are not so.
+    """
     if len(title) > _LONGEST_TITLE:
         return None
     bare = _MARKUP.sub("", title)
@@ -204,25 +210,35 @@ def _positive(title: str) -> str | None:
     if _DEED_TITLE.fullmatch(bare):
         return "You can" if bare.lower().startswith("you") else "You should"
     thing = _THING_TITLE.fullmatch(bare)
-    if thing is not None:
-        if _CONDITION.search(thing["rest"]) or _VERB.search(thing["rest"]):
-            return None
-        done = thing["done"] or _OUT[thing["out"].lower()]
-        rest = "" if _THINGS.fullmatch(thing["rest"]) else thing["rest"]
-        return f"*is {done}{rest}"
+    if thing is None:
+        return _of_verb(bare, leads=title.rstrip(" *_").endswith((":", "：")))
+    if _CONDITION.search(thing["rest"]) or _VERB.search(thing["rest"]):
+        return None
+    done = thing["done"] or _OUT[thing["out"].lower()]
+    rest = "" if _THINGS.fullmatch(thing["rest"]) else thing["rest"]
+    return f"*is {done}{rest}"
+
+
+def _of_verb(bare: str, *, leads: bool) -> str | None:
+    """Return the same of a title with a verb: "What it does not cover", "You cannot bring:".
+
+    Args:
+        bare: The title.
+        leads: Whether it ends with a colon; otherwise it may be a statement of its own.
+    """
     negated = _NEGATED.fullmatch(bare)
     if negated is None or _CONDITION.search(bare) or is_negative(negated["after"]):
         return None
-    before = re.sub(r"(?i)^(?:what|which) ?", "", negated["before"])
+    before = _ASKS.sub("", negated["before"])
     asks = before != negated["before"]
+    verb, after = negated["verb"].lower(), negated["after"].strip()
     if asks and not before.strip():
-        return f"*{negated['verb']}{negated['after']}"
-    part = _PART_OF.fullmatch(negated["after"])
+        return f"*{verb} {after}"
+    part = _PART_OF.fullmatch(after)
     if asks and part is not None and _WHOLE.fullmatch(before):
         return f"*is {part['verb'].rstrip('e')}ed{part['rest']}"
-    if not asks and not title.rstrip(" *_").endswith((":", "：")):
-        return None  # a statement, not the title of others
-    verb, after = negated["verb"].lower(), negated["after"].strip()
+    if not asks and not leads:
+        return None
     if verb == "does":
         first, _, rest = after.partition(" ")
         after = f"{first}s {rest}".strip()
@@ -298,7 +314,9 @@ def not_so(statement: str) -> str:
     return f"{_NOT_SO}{first}{said[1:]}"
 
 
-_SMALL = frozenset("the a an it its they their this that these those you your we our he she".split())
+_SMALL = frozenset(
+    "the a an it its they their this that these those you your we our he she".split()
+)
 
 
 def is_negative(text: str) -> bool:
@@ -386,9 +404,7 @@ def struck(text: str) -> list[tuple[int, int]]:
     return [match.span() for match in _STRUCK.finditer(text) if match.end() - match.start() > 2]
 
 
-def unstruck(
-    text: str, start: int, end: int, spans: Sequence[tuple[int, int]]
-) -> tuple[str, bool]:
+def unstruck(text: str, start: int, end: int, spans: Sequence[tuple[int, int]]) -> tuple[str, bool]:
     """Return what stands in a stretch without what is struck through, and whether all of it is.
 
     It keeps its length; what is struck as a whole keeps its words, without the marks.

@@ -244,7 +244,7 @@ def _in_text(answer: str) -> list[_Found]:
 
 
 def _retracted(found: list[_Found], answer: str) -> list[_Found]:
-    """Join what is said with the verdict behind it: "Tea heals. This is false.", "Is it so? No."."""
+    """Join what is said with the verdict behind it: "Tea heals. This is false."."""
     kept: list[_Found] = []
     for one in found:
         last = kept[-1] if kept else None
@@ -255,9 +255,10 @@ def _retracted(found: list[_Found], answer: str) -> list[_Found]:
             text = f"{last.text} {said}"
             kept[-1] = replace(last, kind="fact", end=one.end, text=text, cites=one.cites)
         elif last.kind == "fact" and has_verb(last.text) and _takes_back(one, last):
+            text = last.text[:-1] + "." if last.text.endswith("?") else last.text
             cites = (*last.cites, *one.cites)
             kept[-1] = replace(
-                last, end=one.end, text=last.text, denied=True, fragment=False, cites=cites
+                last, end=one.end, text=text, denied=True, fragment=False, cites=cites
             )
         else:
             kept.append(one)
@@ -433,8 +434,10 @@ def _entitles(unit: _Unit, following: _Unit | None) -> bool:
         return False
     bold = unit.source.startswith(("**", "__")) and unit.source.rstrip(":").endswith(("**", "__"))
     titled = unit.block.kind == "heading" or (bold and not unit.item)
-    return titled and denies_items(unit.words) and not (
-        _COLON.search(unit.words) and _leads(unit, following)
+    return (
+        titled
+        and denies_items(unit.words)
+        and not (_COLON.search(unit.words) and _leads(unit, following))
     )
 
 

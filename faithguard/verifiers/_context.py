@@ -40,6 +40,7 @@ _MOST_SENTENCES = 3
 """A claim that needs more than three sentences of context is rarely one claim."""
 
 _MOST_CANDIDATES = 64
+_DASHES = re.compile("--|:-|-:")
 _NOT_RULE = re.compile(r"[^\s:|-]")
 _WORD = re.compile(r"[^\W_]")
 _CJK_STOP = re.compile("[。！？]+[」』”）]*")
@@ -206,9 +207,7 @@ class Context:
         total = len(self.sentences)
         return 1.0 + math.log(1.0 + (total - found + 0.5) / (found + 0.5)) / 2.0
 
-    def select(
-        self, text: str, *, most: int = _MOST_SENTENCES, denied: bool = False
-    ) -> Selection:
+    def select(self, text: str, *, most: int = _MOST_SENTENCES, denied: bool = False) -> Selection:
         """Return the sentences that together hold most of a statement, the best first.
 
         Args:
@@ -405,9 +404,7 @@ def _unstruck(piece: Sentence, text: str, strokes: Sequence[Span]) -> Sentence:
     return replace(piece, denied=(left,)) if gone else replace(piece, said=" ".join(left.split()))
 
 
-def _denying(
-    pieces: Sequence[Sentence], text: str, line: Span, title: str
-) -> Iterator[Sentence]:
+def _denying(pieces: Sequence[Sentence], text: str, line: Span, title: str) -> Iterator[Sentence]:
     """Yield the sentences of a line, those that are not so with what they deny.
 
     Args:
@@ -476,7 +473,11 @@ def _opens_fields(line: str, following: str) -> bool:
 
 def _is_rule(line: str) -> bool:
     """Whether a line divides the header of a table from its rows."""
-    return "|" in line and "---" in line and not _NOT_RULE.search(line)
+    return (
+        "|" in line
+        and any(mark in line for mark in ("--", ":-", "-:"))
+        and not _NOT_RULE.search(line)
+    )
 
 
 def _stops(line: str) -> Iterator[tuple[int, str]]:

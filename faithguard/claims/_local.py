@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from faithguard._denied import (
@@ -31,6 +31,7 @@ from faithguard.claims._content import title_tells
 from faithguard.claims._json import ANSWER_KEYS, leaves
 from faithguard.claims._kinds import form_of, is_absence, is_polar, kind_of
 from faithguard.claims._plain import CITATION, citations, has_words, in_plain_letters, words_of
+from faithguard.claims._references import announces_sources, name_of_source, names_source
 from faithguard.claims._sentences import Sentence, sentences
 from faithguard.claims._verbs import UNSURE, has_verb, verb_at
 from faithguard.types import Claim, Kind
@@ -140,6 +141,8 @@ class _Unit:
     """Whether it is a title that says something without a verb."""
     denied: bool = False
     """Whether it is crossed out, by a sign or by a stroke."""
+    names: str = ""
+    """The source that it names, and of which it says nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,7 +242,8 @@ class LocalClaims:
 
 def _in_text(answer: str) -> list[_Found]:
     answer = in_plain_letters(answer)
-    found = [claim for unit in _led(list(_units(answer))) for claim in _claims(unit)]
+    units = list(_with_sources(_units(answer)))
+    found = [claim for unit in _led(units) for claim in _claims(unit)]
     return _without_repeated_titles(_retracted(found, answer))
 
 
@@ -364,6 +368,22 @@ def _units(answer: str) -> Iterator[_Unit]:
                 first=True,
                 item=False,
             )
+
+
+def _with_sources(units: Iterable[_Unit]) -> Iterator[_Unit]:
+    """Yield units, those that only name a source of what is said before them as such."""
+    told = listed = False
+    for unit in units:
+        entry = name_of_source(unit.words) or (unit.words if listed else "")
+        if announces_sources(unit.words):
+            listed = told
+        elif told and entry and names_source(entry):
+            unit = replace(unit, names=entry)
+        elif unit.block.kind == "heading":
+            listed = False
+        else:
+            told = told or (unit.block.kind == "row" or kind_of(unit.words) == "fact")
+        yield unit
 
 
 def _signed_no(block: Block, found: list[Sentence], answer: str) -> list[bool]:
@@ -530,6 +550,15 @@ def _number(text: str) -> bool:
 
 def _claims(unit: _Unit) -> Iterator[_Found]:
     """Yield the claims of one unit."""
+    if unit.names:
+        yield _Found(
+            start=unit.start,
+            end=unit.end,
+            text=f"Source: {unit.names}",
+            kind="meta",
+            cites=citations(unit.source),
+        )
+        return
     if unit.block.kind == "row":
         text = _lead_text(unit, unit.block.said or row_text(unit.source, unit.block.header))
         yield _Found(

@@ -16,7 +16,8 @@ __all__ = ["announces_sources", "name_of_source", "names_source"]
 
 _WORDS = (
     r"(?:(?:the |my |list of |cited |used |key |main |relevant )*(?:sources?|references?|"
-    r"citations?|bibliography|further reading|source documents?|source list|works cited|links?|footnotes?)"
+    r"citations?|bibliography|further reading|source documents?|source list|works cited|links?|"
+    r"footnotes?)"
     r"(?: used| cited| consulted)?|quellen(?:angaben?|verzeichnis)?|quelle|fuentes?|referencias?|"
     r"r[ée]f[ée]rences?|fonti|fonte|fontes|refer[êe]ncias?|bronnen|bron|出典|参考文献|来源|参考资料)"
 )

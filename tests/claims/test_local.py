@@ -477,6 +477,41 @@ def test_code_makes_no_claims(code: str, info: str) -> None:
     assert extract(f"```{info}\n{code}\n```") == []
 
 
+@pytest.mark.parametrize(
+    ("info", "lines", "text"),
+    [
+        ("sh", "cd rooms\nThe rent is 70 EUR.\nls -la", "The rent is 70 EUR."),
+        ("sh", "# The rent is 70 EUR.\ncd rooms", "The rent is 70 EUR."),
+        (
+            "python",
+            "x = 5\n# The flat is safe for children\ny = 6",
+            "The flat is safe for children",
+        ),
+        ("python", 'x = 5\n"""The rent is 70 EUR."""\ny = 6', "The rent is 70 EUR."),
+        ("js", "// The rent is 70 EUR.\nlet x = 5;", "The rent is 70 EUR."),
+        ("css", "/* The rent is 70 EUR. */\na { color: red; }", "The rent is 70 EUR."),
+        ("sql", "-- The rent is 70 EUR.\nSELECT rent FROM flats", "The rent is 70 EUR."),
+        ("html", "<p>The rent is 70 EUR.</p>\n<hr>", "The rent is 70 EUR."),
+        ("", "$ ls\nThe rent is 70 EUR.\n$ cd rooms", "The rent is 70 EUR."),
+    ],
+)
+def test_statement_among_code_is_a_claim(info: str, lines: str, text: str) -> None:
+    """A fence with a label, and code around it, hide no statement."""
+    answer = f"```{info}\n{lines}\n```"
+    (claim,) = extract(answer)
+    assert (claim.kind, claim.text) == ("fact", text)
+    assert answer[slice(*claim.span)] == text
+
+
+@pytest.mark.parametrize(
+    "comment",
+    ["loop over all 3 rows", "This is where the list is sorted.", "TODO", "then run it again"],
+)
+def test_comment_on_code_is_no_claim(comment: str) -> None:
+    """What speaks of the program is part of it."""
+    assert extract(f"```python\n# {comment}\nfor x in range(3):\n    f(x)  # {comment}\n```") == []
+
+
 def test_a_stray_dash_makes_no_title() -> None:
     """One mark under a word is an item without words, three are a title."""
     assert texts("Lima\n-\nCusco") == ["Lima", "Cusco"]

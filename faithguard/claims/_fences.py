@@ -2,7 +2,8 @@
 
 In: the lines between two fences, and the word after the first. Out: which of them are read, and
 what of the others: statements in a comment or between tags, and lines of prose between those of a
-program. A string of a program is part of it. Real code gives none; a statement does not vanish because it stands in a fence.
+program. A string of a program is part of it. Real code gives none; a statement does not vanish
+because it stands in a fence.
 """
 
 from __future__ import annotations

@@ -713,7 +713,7 @@ MUSEUM = (
     ("answer", "left"),
     [
         (
-            "Tickets are not valid on ferries and come with a free umbrella.",
+            "Tickets are not valid on ferries and come with a free umbrella from Lapland.",
             "Tickets are not valid on ferries.",
         ),
         ("The mill, founded by Otto Brandt, was built in 1890.", "The mill was built in 1890."),
@@ -722,8 +722,8 @@ MUSEUM = (
             "The mill was built in 1890.",
         ),
         (
-            "Tickets are not valid on ferries, trams and gondolas.",
-            "Tickets are not valid on ferries.",
+            "The mill shows looms, wheels, kites and maps.",
+            "The mill shows looms, wheels and maps.",
         ),
     ],
 )

@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 __all__ = [
+    "Boxes",
     "all_denied",
+    "boxes_of",
     "denied_in",
     "denies_items",
     "is_negative",
@@ -55,6 +58,19 @@ _CLAIM = (
     r"(?:claim|idea|belief|notion|statement|assertion|view|myth|rumou?r|suggestion|assumption|"
     r"saying|theory|allegation|misconception|opinion)s?"
 )
+_HINTS = (
+    "not,n't,n’t,nobod,no one,no-one,none,no truth,never,cannot,false,untru,wrong,incorrect,mistake,"
+    "inaccura,erroneous,ficti,nonsense,unfound,baseless,bogus,debunk,myth,misconcep,fallac,lie,"
+    "misunderst,exclu,prohibit,forbid,banned,donts,avoid"
+).split(",")
+"""Without one of these nothing is denied; most sentences have none."""
+
+
+def _may_deny(text: str) -> bool:
+    small = text.lower()
+    return any(hint in small for hint in _HINTS)
+
+
 _FRAMES = tuple(
     re.compile(rf"(?is)\W*{_OPENING}{frame}\W*")
     for frame in (
@@ -200,7 +216,7 @@ def _positive(title: str) -> str | None:
     It is empty where the title denies what its items state, and begins with a star where it says
     of them as things that they are not so.
     """
-    if len(title) > _LONGEST_TITLE:
+    if len(title) > _LONGEST_TITLE or not _may_deny(title):
         return None
     bare = _MARKUP.sub("", title)
     if _MIXED.search(bare):
@@ -253,7 +269,7 @@ def _of_verb(bare: str, *, leads: bool) -> str | None:
 def denied_in(text: str) -> str | None:
     """Return the statement that a sentence denies as a whole; None if it does not."""
     bare = text.strip()
-    if not bare or len(bare) > _LONGEST:
+    if not bare or len(bare) > _LONGEST or not _may_deny(bare):
         return None
     if bare.startswith(_NOT_SO) and not bare[len(_NOT_SO)].isspace() and "?" in bare:
         return bare[len(_NOT_SO) :]  # a question and its answer
@@ -297,6 +313,8 @@ def parted(text: str) -> tuple[str, ...]:
 
 def all_denied(text: str) -> tuple[str, ...]:
     """Return every statement that a sentence denies: one, or one for each item behind a label."""
+    if not _may_deny(text):
+        return ()
     title, found, _ = _parted(text.strip())
     items = parted(text) if found else ()
     if len(items) > 1:
@@ -326,7 +344,8 @@ def is_negative(text: str) -> bool:
 
 def retracts(text: str) -> bool:
     """Say whether a sentence says that what stands before it is not so: "This is wrong."."""
-    return len(text) <= _LONGEST_TITLE and _RETRACTS.fullmatch(text.strip()) is not None
+    short = len(text) <= _LONGEST_TITLE and _may_deny(text)
+    return short and _RETRACTS.fullmatch(text.strip()) is not None
 
 
 # -- signs ----------------------------------------------------------------------------------------
@@ -338,13 +357,27 @@ _TICKED = ("☑", "[x]", "[X]", "✅", "✓", "✔")
 _OPEN = ("☐", "[ ]")
 
 
-def signed_no(text: str, spans: Sequence[tuple[int, int]], among: str) -> list[bool]:
+@dataclass(frozen=True, slots=True)
+class Boxes:
+    """What boxes mean in a text: an open one is a no only beside ticked ones."""
+
+    open_is_no: bool
+    crossed_is_no: bool
+
+
+def boxes_of(text: str) -> Boxes:
+    """Return what the boxes of a text mean."""
+    ticked = any(mark in text for mark in _TICKED)
+    return Boxes(open_is_no=ticked, crossed_is_no="☑" in text or "☐" not in text)
+
+
+def signed_no(text: str, spans: Sequence[tuple[int, int]], boxes: Boxes) -> list[bool]:
     """Say of each sentence of a line whether a sign before or behind it says no to it.
 
     Args:
         text: The line.
         spans: Of its sentences, in order.
-        among: The text that it is part of: whether an open box means no is told by ticked ones.
+        boxes: Of the text that it is part of.
     """
     if not spans or _MARK.search(text) is None:
         return [False] * len(spans)
@@ -355,19 +388,19 @@ def signed_no(text: str, spans: Sequence[tuple[int, int]], among: str) -> list[b
     behind = _MARK.search(between[0]) is None and _MARK.search(between[-1]) is not None
     marks = between[1:] if behind else between[:-1]
     return [
-        _says_no(mark, among) and not is_negative(text[slice(*edge)])
+        _says_no(mark, boxes) and not is_negative(text[slice(*edge)])
         for mark, edge in zip(marks, edges, strict=True)
     ]
 
 
-def _says_no(marks: str, among: str) -> bool:
+def _says_no(marks: str, boxes: Boxes) -> bool:
     kinds: set[bool] = set()
     for match in _MARK.finditer(marks):
         sign = match[0]
         if sign in _OPEN:
-            kinds.add(any(mark in among for mark in _TICKED))
+            kinds.add(boxes.open_is_no)
         elif sign == "☒":
-            kinds.add("☑" in among or "☐" not in among)
+            kinds.add(boxes.crossed_is_no)
         else:
             kinds.add(sign in _NO)
     return kinds == {True}
@@ -390,10 +423,10 @@ def _last(text: str, start: int, end: int) -> int:
 
 _STROKES = "\u0335\u0336"
 _STRUCK = re.compile(
-    r"~~(?=\S)[^~]{1,2000}(?<=\S)~~|<(s|del|strike)\b[^<>]{0,100}>.{1,2000}?</\1>|"
-    rf"(?:\S[{_STROKES}]|[ \t](?=[{_STROKES}]|\S[{_STROKES}])[{_STROKES}]?)+",
-    re.IGNORECASE | re.DOTALL,
+    r"~~(?=\S)[^~]{1,2000}(?<=\S)~~|"
+    rf"(?:\S[{_STROKES}]|[ \t](?=[{_STROKES}]|\S[{_STROKES}])[{_STROKES}]?)+"
 )
+_TAG = re.compile(r"<(?P<ends>/?)(?P<tag>s|del|strike)\b[^<>]{0,100}>", re.IGNORECASE)
 _STRIKES = re.compile(r"~~|</?(?:s|del|strike)\b[^<>]{0,100}>", re.IGNORECASE)
 
 
@@ -401,7 +434,15 @@ def struck(text: str) -> list[tuple[int, int]]:
     """Return where a text is struck through."""
     if "~~" not in text and "<" not in text and not any(mark in text for mark in _STROKES):
         return []
-    return [match.span() for match in _STRUCK.finditer(text) if match.end() - match.start() > 2]
+    found = [match.span() for match in _STRUCK.finditer(text) if match.end() - match.start() > 2]
+    opened: re.Match[str] | None = None
+    for tag in _TAG.finditer(text):
+        if not tag["ends"]:
+            opened = opened or tag
+        elif opened is not None and opened["tag"].lower() == tag["tag"].lower():
+            found.append((opened.start(), tag.end()))
+            opened = None
+    return sorted(found)
 
 
 def unstruck(text: str, start: int, end: int, spans: Sequence[tuple[int, int]]) -> tuple[str, bool]:

@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from faithguard._denied import (
+    Boxes,
+    boxes_of,
     denies_items,
     not_so,
     parted,
@@ -331,13 +333,13 @@ def _in_json(answer: str) -> list[_Found] | None:
 
 def _units(answer: str) -> Iterator[_Unit]:
     """Yield what can be a claim, and titles and lead-ins."""
-    strokes = struck(answer)
+    strokes, signs = struck(answer), boxes_of(answer)
     for index, block in enumerate(blocks(answer)):
         found = (
             [Sentence(0, len(block.text), False)] if block.kind == "row" else sentences(block.text)
         )
         item = block.item
-        signed = _signed_no(block, found, answer)
+        signed = _signed_no(block, found, signs)
         at = block.start
         own = [(start - at, end - at) for start, end in strokes]
         for number, sentence in enumerate(found):
@@ -386,7 +388,7 @@ def _with_sources(units: Iterable[_Unit]) -> Iterator[_Unit]:
         yield unit
 
 
-def _signed_no(block: Block, found: list[Sentence], answer: str) -> list[bool]:
+def _signed_no(block: Block, found: list[Sentence], signs: Boxes) -> list[bool]:
     """Say of each sentence of a block whether a sign says no to it."""
     no = [False] * len(found)
     if block.kind == "row":
@@ -401,7 +403,7 @@ def _signed_no(block: Block, found: list[Sentence], answer: str) -> list[bool]:
         end = block.text.find("\n", group[-1].end)
         line = block.text[start : end if end >= 0 else len(block.text)]
         spans = [(one.start - start, one.end - start) for one in group]
-        no[begin:number] = signed_no(line, spans, answer)
+        no[begin:number] = signed_no(line, spans, signs)
         begin = number
     return no
 

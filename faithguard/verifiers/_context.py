@@ -18,7 +18,9 @@ from typing import Any
 from sentencex import get_sentence_boundaries
 
 from faithguard._denied import (
+    Boxes,
     all_denied,
+    boxes_of,
     denies_items,
     retracts,
     signed_no,
@@ -358,7 +360,7 @@ def _sentences(number: int, text: str) -> Iterator[Sentence]:
     """Cut a passage into sentences; each line of a table or list stands for itself."""
     header = title = ""
     lines = list(_lines(text))
-    strokes = struck(text)
+    strokes, signs = struck(text), boxes_of(text)
     for place, (start, line) in enumerate(lines):
         if _is_rule(line):
             continue
@@ -385,7 +387,7 @@ def _sentences(number: int, text: str) -> Iterator[Sentence]:
             for piece in _pieces(number, text, start + at + begin, start + at + end, "")
         ]
         told = [_unstruck(piece, text, strokes) for piece in pieces]
-        yield from _denying(told, text, (start, start + len(line)), title if item else "")
+        yield from _denying(told, line, start, title if item else "", signs)
 
 
 _ITEM = re.compile(r"\s*(?:[-*•▪●◦‣+–—✗✘❌🚫⛔]|\(?\d{1,2}[.)]|[a-z]\))\ufe0f?\s+(?=\S)")
@@ -404,17 +406,20 @@ def _unstruck(piece: Sentence, text: str, strokes: Sequence[Span]) -> Sentence:
     return replace(piece, denied=(left,)) if gone else replace(piece, said=" ".join(left.split()))
 
 
-def _denying(pieces: Sequence[Sentence], text: str, line: Span, title: str) -> Iterator[Sentence]:
+def _denying(
+    pieces: Sequence[Sentence], line: str, start: int, title: str, signs: Boxes
+) -> Iterator[Sentence]:
     """Yield the sentences of a line, those that are not so with what they deny.
 
     Args:
         pieces: The sentences.
-        text: Of their passage.
-        line: Where the line stands in it.
+        line: Where they stand.
+        start: Where it stands in their passage.
         title: That denies what stands under it; empty if none does.
+        signs: What boxes mean in the passage.
     """
-    places = [(piece.start - line[0], piece.end - line[0]) for piece in pieces]
-    signed = signed_no(text[slice(*line)], places, text)
+    places = [(piece.start - start, piece.end - start) for piece in pieces]
+    signed = signed_no(line, places, signs)
     for place, (piece, crossed) in enumerate(zip(pieces, signed, strict=True)):
         words = _MARKER.sub("", piece.text, count=1) if _MARKER.match(piece.text) else piece.text
         denied = piece.denied or all_denied(words)

@@ -19,6 +19,7 @@ __all__ = [
     "denied_in",
     "denies_items",
     "is_negative",
+    "lists_faults",
     "not_so",
     "parted",
     "retracts",
@@ -59,8 +60,8 @@ _CLAIM = (
     r"saying|theory|allegation|misconception|opinion)s?"
 )
 _HINTS = (
-    "not,n't,n’t,nobod,no one,no-one,none,no truth,never,cannot,false,untru,wrong,incorrect,mistake,"
-    "inaccura,erroneous,ficti,nonsense,unfound,baseless,bogus,debunk,myth,misconcep,fallac,lie,"
+    "not,n't,n’t,nobod,no one,no-one,none,no truth,never,cannot,false,untru,wrong,incorrect,"
+    "mistake,inaccura,erroneous,ficti,nonsense,unfound,baseless,bogus,debunk,myth,misconcep,fallac,lie,"
     "misunderst,exclu,prohibit,forbid,banned,donts,avoid"
 ).split(",")
 """Without one of these nothing is denied; most sentences have none."""
@@ -188,6 +189,17 @@ _VERB = re.compile(
 def denies_items(title: str) -> bool:
     """Say whether a title or a lead-in denies what is listed under it: "Not covered:"."""
     return _positive(title) is not None
+
+
+_FAULTS = re.compile(
+    r"(?i)\b(?:cons|drawbacks?|disadvantages?|downsides?|limitations?|weaknesses|risks?|warnings?|"
+    r"problems?|issues|pitfalls?|mistakes?|errors?|symptoms?|side effects?|nachteile|risiken)\b"
+)
+
+
+def lists_faults(title: str) -> bool:
+    """Say whether a cross under a title marks what is bad rather than what is not so: "Cons:"."""
+    return len(title) <= _LONGEST_TITLE and _FAULTS.search(title) is not None
 
 
 def statements_denied(title: str, item: str) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from faithguard._denied import (
     Boxes,
     boxes_of,
     denies_items,
+    lists_faults,
     not_so,
     parted,
     retracts,
@@ -416,8 +417,8 @@ def _led(units: list[_Unit]) -> Iterator[_Unit]:
     """Drop titles and lead-ins; hand lead-ins to the units that they lead to."""
     # The lead-ins in force, with the list depth of their items.
     leads: list[tuple[int, str]] = []
-    denying = ""
-    """The title in force that denies what stands under it."""
+    denying = above = ""
+    """The title in force that denies what stands under it, and the last one, whatever it says."""
     for index, unit in enumerate(units):
         following = units[index + 1] if index + 1 < len(units) else None
         depth = _depth(unit)
@@ -428,7 +429,8 @@ def _led(units: list[_Unit]) -> Iterator[_Unit]:
             continue
         if _entitles(unit, following):
             leads.clear()
-            denying = unit.words if denies_items(unit.words) else ""
+            above = unit.words
+            denying = above if denies_items(above) else ""
             continue
         if following is not None and _leads(unit, following):
             if _speaks(unit, following):
@@ -443,9 +445,16 @@ def _led(units: list[_Unit]) -> Iterator[_Unit]:
             unit = replace(unit, lead=tuple(text for _, text in leads))
         elif denying and _stands_under(unit, following, denying):
             unit = replace(unit, lead=(f"{denying.rstrip('?:：. ')}:",))
-        yield replace(unit, title=True) if _names(unit) else unit
+        yield _as_meant(unit, above)
         if depth == 0:
             leads.clear()
+
+
+def _as_meant(unit: _Unit, above: str) -> _Unit:
+    """Return a unit as a title, or as said after all: under "Cons" a cross says that it is bad."""
+    if unit.denied and _SIGNS.search(unit.block.text):
+        unit = replace(unit, denied=not any(map(lists_faults, (above, *unit.lead))))
+    return replace(unit, title=True) if _names(unit) else unit
 
 
 def _entitles(unit: _Unit, following: _Unit | None) -> bool:

@@ -22,6 +22,7 @@ from faithguard._denied import (
     all_denied,
     boxes_of,
     denies_items,
+    lists_faults,
     retracts,
     signed_no,
     statements_denied,
@@ -366,7 +367,7 @@ def _sentences(number: int, text: str) -> Iterator[Sentence]:
             continue
         item = _ITEM.match(line)
         if item is None:
-            title = line if denies_items(line.strip()) else ""
+            title = line if denies_items(line.strip()) or lists_faults(line) else ""
         following = lines[place + 1][1] if place + 1 < len(lines) else ""
         is_row = line.count("|") >= 2
         if is_row and _is_rule(following):
@@ -425,7 +426,7 @@ def _denying(
         denied = piece.denied or all_denied(words)
         if not denied and title and place == 0:
             denied = statements_denied(title.strip(), words)
-        if crossed and not denied:
+        if crossed and not denied and not lists_faults(title):
             denied = (words,)
         yield replace(piece, denied=denied) if denied else piece
 

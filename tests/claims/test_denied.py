@@ -55,6 +55,8 @@ def test_denied(answer: str, facts: list[str]) -> None:
         ("🚫 Do not wash it hot.", "🚫 Do not wash it hot."),
         ("- [ ] The lift is open\n- [ ] The ramp is wet", "The lift is open"),  # a list to do
         ("- ✅ The lift is open", "The lift is open"),
+        ("## Drawbacks\n\n- ❌ The lift is slow", "The lift is slow"),  # bad, and so
+        ("Cons:\n- ❌ The lift is slow", "Cons: The lift is slow"),
         ("It must ~~not~~ be wet.", "It must be wet."),
         ("## Dos and don'ts\n\n- Wash it cold", "Wash it cold"),
         ("## What to know\n\n- The lift is open", "The lift is open"),

@@ -87,6 +87,7 @@ def test_denied_by_one_side_only(context: str, answer: str) -> None:
     [
         ("It is a myth that all lifts are open.", "No lifts are open.", "not_mentioned"),
         ("It is a myth that the lift is open on 3 May.", "The lift is open.", "not_mentioned"),
+        ("Cons:\n❌ The east lift is slow", "The east lift is slow.", "supported"),
         ("Myth: The lift is unsafe.", "The lift is safe.", "supported"),
         ("The fee is ~~9~~ 12 euros.", "The fee is 12 euros.", "supported"),
         ("The fee is ~~9~~ 12 euros.", "The fee is 9 euros.", "contradicted"),

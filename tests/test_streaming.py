@@ -35,7 +35,7 @@ from faithguard.scorer import Progress
 from faithguard.store._flaws import flaw
 from faithguard.streaming import StreamCourse, areleased, released
 from faithguard.testing import ChatServer, Clock, JudgeServer, TableVerifier, honest
-from faithguard.types import Claim, Exchange, Verdict
+from faithguard.types import Attempt, Claim, Exchange, Verdict
 from faithguard.verifiers import Context, Finding
 
 DOCS = [
@@ -144,21 +144,82 @@ def test_without_a_fallback_it_raises() -> None:
 
     record = error.value.record
     assert record is not None
-    assert record.exchange.answer == record.report.exchange.answer == LEAVES
-    assert [claim.text for claim in error.value.report.unsupported] == [SUNK]
-    assert record.attempts[-1].exchange.answer == f"{LEAVES} {SUNK}"
+    assert record.released == LEAVES
+    assert record.exchange.answer == record.report.exchange.answer == f"{LEAVES} {SUNK}"
+    assert error.value.report == record.report == record.attempts[-1].report
+    assert [claim.text for claim in record.report.unsupported] == [SUNK]
     assert (record.decision.passed, record.decision.action) == (False, "block")
     assert "Halvard" not in str(error.value)
 
 
+BLOCKED: dict[str, tuple[str, str, tuple[str, ...], tuple[str, ...]]] = {
+    "in mid-stream": (f"{LEAVES} {CARS} {SUNK} {COSTS}", "block", (LEAVES, CARS), (SUNK,)),
+    "at once": (f"{SUNK} {LEAVES}", "block", (), (SUNK,)),
+    "all that was to be left out": (f"{SUNK} {SUNK}", "repair", (), (SUNK, SUNK)),
+}
+
+
+@pytest.mark.parametrize(("text", "on_fail", "good", "bad"), BLOCKED.values(), ids=BLOCKED)
+def test_the_record_of_a_blocked_stream_is_of_all_that_was_checked(
+    text: str, on_fail: str, good: tuple[str, ...], bad: tuple[str, ...]
+) -> None:
+    """As that of a whole answer; the claim that stopped it, its verdict, and where it stands."""
+    record = record_of(text, on_fail=on_fail, fallback=FALLBACK)
+
+    checked = record.exchange.answer
+    assert text.startswith(checked)
+    assert [checked[slice(*claim.span)] for claim in record.report.claims] == [*good, *bad]
+    assert [checked[slice(*claim.span)] for claim in record.report.unsupported] == list(bad)
+    counts = (record.report.supported, record.report.total)
+    assert counts == (len(good), len(good) + len(bad))
+    assert record.report.score == len(good) / sum(map(len, (good, bad)))
+    assert record.decision.reason.startswith(f"{counts[0]} of {counts[1]} claim")
+    assert record.released == " ".join(good)
+    assert record.attempts == (Attempt(exchange=record.exchange, report=record.report),)
+    if on_fail == "block":
+        whole = record_of_whole(checked)
+        assert (whole.report.outcome, whole.report.score) == ("scored", record.report.score)
+        assert [c.label for c in whole.report.claims] == [c.label for c in record.report.claims]
+        assert (whole.exchange.answer, whole.decision.action) == (checked, "block")
+
+
+def record_of_whole(text: str) -> Record:
+    """Return the record of a text that is held back as a whole."""
+    safe = guarded(domain=Policy(domain="own", safe=1.0, warning=1.0), sinks=[], fallback=FALLBACK)
+    record: Record = safe(lambda context: text).with_report(DOCS).record
+    return record
+
+
+def test_a_verdict_that_is_missing_counts_in_the_record() -> None:
+    """Of a claim, or of all that a sentence says."""
+
+    class Broken(LocalClaims):
+        """Cannot split everything."""
+
+        def extract(self, answer: str, question: str | None = None) -> list[Claim]:
+            """Split an answer that says nothing of dogs."""
+            if "Dogs" in answer:
+                raise RuntimeError("dogs")
+            return super().extract(answer, question)
+
+    table = TableVerifier({SUNK: RuntimeError("down"), "*": 1.0})
+    silent = record_of(f"{LEAVES} {SUNK}", scorer=Scorer(verifiers=[table]), fallback=FALLBACK)
+    assert (silent.report.outcome, silent.report.bounds) == ("incomplete", (0.5, 1.0))
+
+    broken = Scorer(Broken(), verifiers=[TableVerifier({"*": 1.0})])
+    record = record_of(f"{LEAVES} {DOGS}", scorer=broken, fallback=FALLBACK)
+    assert (record.report.outcome, record.report.score) == ("failed", None)
+    assert "the check failed (error)" in record.decision.reason
+
+
 def test_a_record_shows_why_its_stream_was_blocked() -> None:
-    """What was released, and that the attempt went on."""
-    console = Console(file=StringIO(), width=120)
+    """All that was checked, and what was released of it."""
+    console = Console(file=StringIO(), width=300)
     with console.capture() as shown:
         console.print(record_of(f"{LEAVES} {SUNK}", fallback=FALLBACK))
 
-    assert "1 of 1 claim supported" in shown.get()
-    assert "scored · 1 of 2 claims supported" in shown.get()
+    assert "1 of 2 claims supported" in shown.get()
+    assert f"released before: {LEAVES}" in shown.get()
 
 
 def test_one_bad_claim_of_many_is_enough() -> None:
@@ -360,8 +421,8 @@ def test_a_judge_reads_a_unit_with_what_was_released(mode: Any) -> None:
         scorer = Scorer(verifiers=[judge])
         record = record_of(f"{LEAVES} {COSTS} {SUNK}", scorer=scorer, fallback=FALLBACK)
 
-    assert record.exchange.answer == f"{LEAVES} {COSTS}"
-    assert [claim.span for claim in record.report.facts] == [(0, 30), (31, 64)]
+    assert record.released == f"{LEAVES} {COSTS}"
+    assert [claim.span for claim in record.report.facts][:2] == [(0, 30), (31, 64)]
     assert not record.decision.passed
     assert len(record.attempts[0].report.unsupported) == 1
     if mode == "local":
@@ -670,7 +731,7 @@ def test_a_stream_may_be_read_in_any_thread() -> None:
 
 @pytest.mark.parametrize("after", range(4))
 def test_a_reader_that_leaves_closes_the_model(after: int) -> None:
-    """At any point, in the same context in which it ran; nothing is told of it."""
+    """At any point, in the same context in which it ran; what was released is on record."""
     closed: list[str] = []
     told: list[Record] = []
     sentences = [LEAVES, COSTS, CARS, DOGS]
@@ -708,7 +769,14 @@ def test_a_reader_that_leaves_closes_the_model(after: int) -> None:
     assert closed == (["sync", "async"] if after else [])
     assert answer.wait()
     assert aanswer.wait()
-    assert told == []
+    assert len(told) == (2 if after else 0)
+    for record in told:
+        assert record.exchange.answer == " ".join(sentences[:after])
+        assert record.exchange == record.attempts[-1].exchange
+        assert [claim.text for claim in record.report.claims] == sentences[:after]
+        assert (record.report.score, record.decision.passed) == (1.0, True)
+        assert record.decision.reason.endswith("; its reader left before the end")
+        assert (record.released, flaw(record)) == (None, None)
 
 
 class Stuck(TableVerifier):

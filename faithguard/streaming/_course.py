@@ -6,6 +6,7 @@ to verify, and a `Move` for each unit: what to release, and whether the stream g
 
 from __future__ import annotations
 
+import asyncio
 import re
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -20,7 +21,7 @@ from faithguard.policy import decide
 from faithguard.repair import Rewrite
 from faithguard.repair._antecedents import leans
 from faithguard.scorer import Progress, standing, tallied
-from faithguard.streaming._written import Written
+from faithguard.streaming._written import Stand, Written
 from faithguard.types import Attempt, Claim, Decision, Exchange, Passage, Record, Report
 from faithguard.verifiers.judge import Judge
 
@@ -49,6 +50,17 @@ class Move:
     """Whether the model's stream is to be closed; `text` is then its fallback, if any."""
     feedback: str | None = None
     """What to ask the model again with, if that is to be done."""
+
+
+class _Stood(NamedTuple):
+    """A course as it stood when a unit began."""
+
+    text: str
+    report: Report | None
+    last: Report | None
+    bad: Report | None
+    kept: list[tuple[str, int]]
+    written: Stand
 
 
 class StreamCourse:
@@ -94,6 +106,8 @@ class StreamCourse:
         self._attempts: list[Attempt] = []
         self._record: Record | None = None
         self._seconds = 0.0
+        self._stood: _Stood | None = None
+        """Before the unit that is being checked."""
         self.restart()
 
     def restart(self) -> None:
@@ -175,7 +189,18 @@ class StreamCourse:
     # -- one unit ---------------------------------------------------------------------------------
 
     def check(self, unit: Unit) -> Generator[Exchange | Rewrite, Any, Move]:
-        """Yield what to verify (after `progress`) or to ask a judge's model; return what to do."""
+        """Yield what to verify (after `progress`) or to ask a judge's model; return what to do.
+
+        Who has the move calls `moved`; if that does not come about, the unit was not checked.
+        """
+        self._stood = _Stood(
+            self.text,
+            self.progress.report,
+            self._last,
+            self._bad,
+            self._kept[:],
+            self._written.stand(),
+        )
         self._leads_still(unit)
         begin = self._written.wrote(unit.text)
         bare = unit.text.lstrip()
@@ -198,14 +223,14 @@ class StreamCourse:
         course = Course(self._strict, max_attempts=1)
         step = course.settle(report, judge=self._judge)
         if not unit.whole and self._strict.on_failure == "closed":
-            return self._stop(report, self._too_long(step.decision), begin)
+            return self._stop(report, begin, why=self._too_long())
         leans_on_nothing = self._leans(unit, claims)
         if step.action == "deliver":
             if leans_on_nothing:
                 return self._leave_out(unit, begin, claims)
             return self._release(text, report)
         if not self.mends or report.outcome != "scored":
-            return self._stop(report, step.decision, begin)
+            return self._stop(report, begin)
         while step.call is not None and not leans_on_nothing:
             if isinstance(step.call, Rewrite):
                 step = course.rewritten(step.call, (yield step.call))
@@ -221,6 +246,10 @@ class StreamCourse:
             return self._release(mended, record.report)
         self._bad = report
         return self._leave_out(unit, begin, claims)
+
+    def moved(self) -> None:
+        """Say that what `check` returned is being done."""
+        self._stood = None
 
     def _timed(self, report: Report) -> Report:
         known = self.progress.report
@@ -290,10 +319,9 @@ class StreamCourse:
         self._kept, self._gone = [], False
         return Move(text)
 
-    def _too_long(self, decision: Decision) -> Decision:
+    def _too_long(self) -> str:
         most = f"{self._hold.chars} characters and {self._hold.seconds:g} seconds"
-        reason = f"no sentence, item or row ended within {most}"
-        return replace(decision, passed=False, reason=reason)
+        return f"no sentence, item or row ended within {most}"
 
     # -- the end ----------------------------------------------------------------------------------
 
@@ -302,25 +330,42 @@ class StreamCourse:
         self._forget_leads()
         report = self.progress.report
         if self._bad is not None and not has_words(self.text):
-            decision = decide(self._bad, self._strict)
-            decision = replace(decision, reason=f"{decision.reason}; nothing is left of it")
-            return self._stop(self._bad, decision, len(self._written.text))
+            return self._stop(self._bad, len(self._written.text), told="; nothing is left of it")
         if report is None:
             raise ConfigError("the stream has not begun: read it first")
-        decision = decide(report, self._strict)
-        if changes := sum(has_words(r.before) for r in self._written.repairs):
-            told = f"; mended by {changes} change{'' if changes == 1 else 's'}"
-            decision = replace(decision, action="repair", reason=decision.reason + told)
-        self._end(report, decision)
+        self._end(report)
         return Move(ends=True)
 
-    def _stop(self, report: Report, decision: Decision, begin: int) -> Move:
+    def left(self, error: BaseException) -> None:
+        """Take that the stream ends before its time; what was checked so far is on record.
+
+        Nothing was where no unit was done with.
+
+        Args:
+            error: What ended it, on the side of its reader or of its model.
+        """
+        if self._record is not None:
+            return
+        if (stood := self._stood) is not None:
+            self.text, self.progress.report, self._last, self._bad, self._kept, written = stood
+            self._written.back(written)
+        told = "its reader left" if _is_leaving(error) else "it broke off"
+        told = f"; {told} before the end"
+        if self._last is not None:
+            self._forget_leads()
+            nothing = replace(self._last, claims=(), failures=())
+            self._end(self.progress.report or nothing, told)
+        elif self._attempts:
+            self._record_block("", told)
+
+    def _stop(self, report: Report, begin: int, *, why: str = "", told: str = "") -> Move:
         """Do what is to be done about a unit that does not pass.
 
         Args:
             report: Of the answer up to its end.
-            decision: Why it does not pass.
             begin: Where, of what was written, it begins.
+            why: Why it does not pass, if the report does not say so.
+            told: What else is to be said of that.
         """
         if self.mends:
             self._forget_leads()
@@ -329,23 +374,38 @@ class StreamCourse:
         if not self.text and len(self._attempts) < self._most:
             self.restart()
             return Move(ends=True, feedback=feedback(report))
-        told = f" after {len(self._attempts)} attempts" if len(self._attempts) > 1 else ""
+        told += f" after {len(self._attempts)} attempts" if len(self._attempts) > 1 else ""
         told += "; what came before it was released" if self.text else ""
         self.blocked = True
-        nothing = replace(report, claims=(), failures=())
-        self._record_as(
-            self.progress.report or nothing,
-            replace(decision, passed=False, action="block", reason=decision.reason + told),
-        )
+        self._record_block(why, told)
         fallback = self.settings.fallback
         if not isinstance(fallback, str):
             return Move(ends=True)
         apart = "\n\n" if self.text.strip() else ""
         return Move(apart + fallback, ends=True)
 
-    def _end(self, report: Report, decision: Decision) -> None:
+    def _end(self, report: Report, told: str = "") -> None:
+        """Note what became of a stream of which nothing was held back."""
+        decision = decide(report, self._strict)
+        if changes := sum(has_words(r.before) for r in self._written.repairs):
+            mended = f"; mended by {changes} change{'' if changes == 1 else 's'}"
+            decision = replace(decision, action="repair", reason=decision.reason + mended)
         self._tried(self._last or report)
-        self._record_as(report, decision)
+        exchange = replace(report.exchange, answer=self.text)
+        self._record_as(
+            tallied(replace(report, exchange=exchange)),
+            replace(decision, reason=decision.reason + told),
+        )
+
+    def _record_block(self, why: str, told: str) -> None:
+        """Note that what was checked last did not pass."""
+        decision = decide(self.report, self._strict)
+        reason = (why or decision.reason) + told
+        self._record_as(
+            self.report,
+            replace(decision, passed=False, action="block", reason=reason),
+            released=self.text,
+        )
 
     def _tried(self, report: Report) -> None:
         """Note an attempt: all that was written, with its claims."""
@@ -354,23 +414,25 @@ class StreamCourse:
             replace(claim, evidence=standing(claim.evidence, exchange))
             for claim in self._written.claims
         )
-        whole = replace(report, exchange=exchange, claims=claims)
-        told = tallied(whole)
-        # without claims only the stage knows that it failed
-        report = told if told.total or report.outcome != "failed" else whole
-        self._attempts.append(Attempt(exchange=exchange, report=report))
+        told = tallied(replace(report, exchange=exchange, claims=claims))
+        if report.outcome == "failed" != tallied(report).outcome:
+            # a stage failed before there were claims to tell it
+            told = replace(told, outcome="failed", score=None, bounds=None)
+        self._attempts.append(Attempt(exchange=exchange, report=told))
 
-    def _record_as(self, report: Report, decision: Decision) -> None:
-        exchange = replace(report.exchange, answer=self.text)
+    def _record_as(
+        self, report: Report, decision: Decision, *, released: str | None = None
+    ) -> None:
         self._record = Record(
-            exchange=exchange,
-            report=tallied(replace(report, exchange=exchange)),
+            exchange=report.exchange,
+            report=report,
             decision=decision,
             attempts=tuple(self._attempts),
             repairs=tuple(
-                replace(repair, evidence=standing(repair.evidence, exchange))
+                replace(repair, evidence=standing(repair.evidence, report.exchange))
                 for repair in self._written.repairs
             ),
+            released=released,
             versions=report.versions,
             timings={"verify": self._seconds},
         )
@@ -384,8 +446,19 @@ class StreamCourse:
         """
         if self.blocked and self.settings.fallback is None:
             record = self.record
-            raise UnfaithfulAnswerError(record.decision, record.attempts[-1].report, record)
+            raise UnfaithfulAnswerError(record.decision, record.report, record)
 
 
 def _lines(space: str) -> int:
     return space.count("\n")
+
+
+def _is_leaving(error: BaseException) -> bool:
+    """Say whether what ended a stream came from its reader; models are cancelled, too."""
+    if not isinstance(error, asyncio.CancelledError):
+        return isinstance(error, GeneratorExit)
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:  # there is no event loop
+        return False
+    return task is not None and task.cancelling() > 0

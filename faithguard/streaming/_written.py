@@ -9,10 +9,21 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from faithguard.types import Claim, Evidence, Repair
 
-__all__ = ["Written"]
+__all__ = ["Stand", "Written"]
+
+
+class Stand(NamedTuple):
+    """How much there was at a time."""
+
+    text: str
+    claims: int
+    repairs: Sequence[Repair]
+    changes: int
+    """How many of the repairs were there."""
 
 
 class Written:
@@ -31,6 +42,16 @@ class Written:
     def repairs(self) -> tuple[Repair, ...]:
         """What was changed, in the order of the answer."""
         return tuple(sorted(self._repairs, key=lambda repair: repair.span))
+
+    def stand(self) -> Stand:
+        """Return what `back` goes back to."""
+        return Stand(self.text, len(self.claims), self._repairs, len(self._repairs))
+
+    def back(self, stand: Stand) -> None:
+        """Forget what came since; after that only reports can be made of it."""
+        self.text = stand.text
+        self.claims = self.claims[: stand.claims]
+        self._repairs = list(stand.repairs[: stand.changes])
 
     def wrote(self, text: str) -> int:
         """Take a unit; return where it begins."""

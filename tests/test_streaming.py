@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import gc
 import json
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -777,6 +778,98 @@ def test_a_reader_that_leaves_closes_the_model(after: int) -> None:
         assert (record.report.score, record.decision.passed) == (1.0, True)
         assert record.decision.reason.endswith("; its reader left before the end")
         assert (record.released, flaw(record)) == (None, None)
+
+
+def test_a_stream_that_is_thrown_away_is_on_record() -> None:
+    """As one that is closed by name."""
+    told: list[Record] = []
+    for stream in (streaming, astreaming):
+        guarded = stream(cut(f"{LEAVES} {CARS} {COSTS}"), sinks=[told.append])
+
+        async def begin(answer: Any) -> None:
+            texts = answer()
+            assert await anext(texts) == LEAVES
+            del texts
+            gc.collect()
+            await asyncio.sleep(0)
+
+        if stream is streaming:
+            assert next(guarded()) == LEAVES
+            gc.collect()
+        else:
+            asyncio.run(begin(guarded))
+        assert guarded.wait()
+    assert [record.exchange.answer for record in told] == [LEAVES, LEAVES]
+    assert all("its reader left before the end" in record.decision.reason for record in told)
+
+
+BROKEN = {
+    "after a sentence": (f"{LEAVES} {CARS} A ticket", "block", f"{LEAVES} {CARS}", "deliver"),
+    "after one that was left out": (f"{LEAVES} {SUNK} A ticket", "repair", LEAVES, "repair"),
+    "after one that was all": (f"{SUNK} A ticket", "repair", "", "repair"),
+    "before that": ("A ticket", "block", None, ""),
+}
+
+
+@pytest.mark.parametrize(("text", "on_fail", "wanted", "action"), BROKEN.values(), ids=BROKEN)
+@pytest.mark.parametrize("error", [OSError("gone"), asyncio.CancelledError("inside")])
+def test_a_model_that_breaks_off_leaves_a_record_of_what_was_released(
+    text: str, on_fail: str, wanted: str | None, action: str, error: BaseException
+) -> None:
+    """It says so; where nothing was checked there is none, as of a whole answer."""
+    told: list[Record] = []
+
+    @guards(sinks=[told.append], on_fail=on_fail)
+    def answer(context: Any) -> Iterator[str]:
+        yield text
+        raise error
+
+    @guards(sinks=[told.append], on_fail=on_fail)
+    async def aanswer(context: Any) -> AsyncIterator[str]:
+        yield text
+        raise error
+
+    async def aread() -> None:
+        async for _ in aanswer(DOCS):
+            pass
+
+    for read in (lambda: list(answer(DOCS)), lambda: asyncio.run(aread())):
+        with pytest.raises(type(error)):
+            read()
+    assert answer.wait()
+    assert aanswer.wait()
+
+    assert [record.exchange.answer for record in told] == [] if wanted is None else [wanted] * 2
+    for record in told:
+        assert record.decision.reason.endswith("; it broke off before the end")
+        assert (record.decision.action, record.decision.passed) == (action, True)
+        assert mended(record) == record.exchange.answer
+        assert flaw(record) is None
+
+
+def test_a_reader_that_leaves_amid_a_further_attempt_leaves_the_first_on_record() -> None:
+    """Which did not pass, and of which nothing was released."""
+    told: list[Record] = []
+
+    @guards(sinks=[told.append], on_fail="regenerate")
+    async def answer(context: Any, feedback: str = "") -> AsyncIterator[str]:
+        if feedback:
+            await asyncio.Event().wait()
+        yield f"{SUNK} And so on"
+
+    async def leave() -> None:
+        async with asyncio.timeout(0.5):
+            async for _ in answer(DOCS):
+                pass
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(leave())
+    assert answer.wait()
+
+    [record] = told
+    assert (record.exchange.answer, record.released) == (SUNK, "")
+    assert (record.decision.passed, record.report.score) == (False, 0.0)
+    assert "its reader left before the end" in record.decision.reason
 
 
 class Stuck(TableVerifier):

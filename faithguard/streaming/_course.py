@@ -336,16 +336,16 @@ class StreamCourse:
         self._end(report)
         return Move(ends=True)
 
-    def left(self, error: BaseException) -> None:
-        """Take that the stream ends before its time; what was checked so far is on record.
+    def left(self, error: BaseException) -> Record | None:
+        """Take that the stream ends before its time; return the record of what was checked.
 
-        Nothing was where no unit was done with.
+        There is none where no unit was done with.
 
         Args:
             error: What ended it, on the side of its reader or of its model.
         """
         if self._record is not None:
-            return
+            return self._record
         if (stood := self._stood) is not None:
             self.text, self.progress.report, self._last, self._bad, self._kept, written = stood
             self._written.back(written)
@@ -353,10 +353,11 @@ class StreamCourse:
         told = f"; {told} before the end"
         if self._last is not None:
             self._forget_leads()
-            nothing = replace(self._last, claims=(), failures=())
+            nothing = tallied(replace(self._last, claims=(), failures=()))
             self._end(self.progress.report or nothing, told)
         elif self._attempts:
             self._record_block("", told)
+        return self._record
 
     def _stop(self, report: Report, begin: int, *, why: str = "", told: str = "") -> Move:
         """Do what is to be done about a unit that does not pass.

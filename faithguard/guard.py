@@ -223,7 +223,8 @@ class Hold:
     """How much of an answer a stream by claim holds back that neither ends nor can be verified.
 
     What goes beyond it is a failure: the stream is blocked, unless the policy fails open; then
-    what is held is verified as it stands.
+    what is held is verified as it stands. A sentence, item or row that has ended, for all that
+    can be seen, and only waits for the word after it, is verified when its seconds are over.
     """
 
     chars: int = 4_000

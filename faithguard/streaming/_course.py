@@ -180,11 +180,13 @@ class StreamCourse:
         return self._hold.seconds - waited
 
     def overdue(self) -> Unit | None:
-        """Return what is held if it has been for too long."""
+        """Return what is held if it has been for too long: a unit that is over, or all of it."""
         if self._since is None or self.patience() > 0:
             return None
-        self._since = None
-        return self._growing.rest(whole=False)
+        unit = self._growing.paused()
+        # what began after a unit that is over has not been held for as long
+        self._since = self._clock() if unit is not None and self._growing.holds else None
+        return unit or self._growing.rest(whole=False)
 
     # -- one unit ---------------------------------------------------------------------------------
 

@@ -34,7 +34,7 @@ from faithguard.errors import CaptureError
 from faithguard.guard import Settings
 from faithguard.scorer import Progress
 from faithguard.store._flaws import flaw
-from faithguard.streaming import StreamCourse, areleased, released
+from faithguard.streaming import StreamCourse, areleased, pushed, released
 from faithguard.testing import ChatServer, Clock, JudgeServer, TableVerifier, honest
 from faithguard.types import Attempt, Claim, Exchange, Verdict
 from faithguard.verifiers import Context, Finding
@@ -635,6 +635,88 @@ def test_a_model_that_falls_silent_is_not_waited_for() -> None:
 
     assert asyncio.run(read()) == [LEAVES, f"\n\n{FALLBACK}"]
     assert closed == ["closed"]
+
+
+ENDED = {
+    "a sentence": LEAVES,
+    "and its paragraph": f"{LEAVES}\n\n",
+    "and a space": f"{LEAVES} ",
+    "and the beginning of a word": f"{LEAVES} Do",
+}
+
+
+@pytest.mark.parametrize("text", ENDED.values(), ids=ENDED)
+def test_what_has_ended_is_not_blocked_by_a_pause(text: str) -> None:
+    """It is verified when its time is over, and the stream goes on."""
+    rest = f"{text[len(LEAVES) :] or ' '}{'gs' if text.endswith('Do') else 'Dogs'} travel free."
+    out = asyncio.Event()
+
+    async def pausing() -> AsyncIterator[str]:
+        yield text
+        await out.wait()
+        yield (LEAVES + rest).removeprefix(text)
+
+    async def read() -> list[str]:
+        got: list[str] = []
+        course = course_of(asyncio.get_running_loop().time, max_hold_seconds=0.2)
+        async for piece in areleased(course, lambda again: pausing()):
+            got.append(piece)
+            out.set()
+        assert course.record.decision.passed
+        return got
+
+    assert asyncio.run(read()) == [LEAVES, rest]
+
+
+def test_what_has_ended_in_a_pause_is_still_verified() -> None:
+    """One that does not hold ends the stream; who reads himself sees it at the next piece."""
+    clock = Clock()
+
+    def pausing(*pieces: str) -> Iterator[str]:
+        for piece in pieces:
+            yield piece
+            clock.pass_(9.0)
+
+    for pieces, wanted in (
+        ((LEAVES, " ", f" {CARS}"), [LEAVES, f"  {CARS}"]),
+        ((LEAVES, " And", f" {COSTS}"), [LEAVES, f" And {COSTS}"]),
+        ((SUNK, " ", f" {CARS}"), [FALLBACK]),
+        ((f"{LEAVES} It", "", " carries 40 cars."), [LEAVES, f" {CARS}"]),
+        ((f"{LEAVES} It", "", " carries 40", " cars."), [LEAVES, f"\n\n{FALLBACK}"]),
+    ):
+        course = course_of(clock, max_hold_seconds=5.0)
+        assert list(released(course, lambda again, p=pieces: pausing(*p))) == wanted
+
+
+@settings(deadline=None, max_examples=40)
+@given(SENTENCES, BETWEEN, st.sets(st.integers(0, 6)), st.booleans())
+def test_neither_bytes_nor_verdicts_depend_on_pauses(
+    sentences: list[str], between: str, pauses: set[int], repairs: bool
+) -> None:
+    """Of a model that pauses where a sentence has ended."""
+    on_fail = "repair" if repairs else "block"
+
+    def played(pauses: set[int]) -> tuple[str, Record]:
+        clock, got = Clock(), ""
+        course = course_of(clock, on_fail=on_fail)
+        pieces = list[str | None]()
+        for number, sentence in enumerate(sentences):
+            pieces += [sentence, *([""] if number in pauses else []), between]
+        for piece in [*pieces[:-1], None]:
+            clock.pass_(100.0 if piece == "" else 0.0)
+            for move in pushed(course, piece):
+                got += move.text
+                if move.ends:
+                    return got, course.record
+        raise AssertionError("it has not ended")
+
+    (got, record), (wanted, other) = played(pauses), played(set())
+
+    assert got == wanted
+    assert record.decision == other.decision
+    assert [(c.span, c.label) for c in record.report.claims] == [
+        (c.span, c.label) for c in other.report.claims
+    ]
 
 
 def test_a_quiet_model_holds_nothing() -> None:

@@ -36,8 +36,8 @@ _OPENS = "«‹„‚“"
 _MARKS = _OPENS + "»›”‟‘’\"'`´([*_~"
 """What may open a quotation, code or emphasis; the first do nothing else."""
 _ENDS = re.compile(
-    rf"(?:[.!?…؟।。！？][\"'`´“”’»›」』）】)*_~\]]*(?:\s*{CITATION.pattern})*|\n[ \t]*\r?\n|\|[ \t]*\r?\n)"
-    r"\s*\Z",
+    rf"(?:[.!?…؟।。！？][\"'`´“”’»›」』）】)*_~\]]*(?:\s*{CITATION.pattern})*|"
+    r"[|\n][ \t]*\r?\n)\s*\Z",
     re.IGNORECASE,
 )
 """What stands at the end of a text that ends in a sentence, a paragraph or a row."""

@@ -39,6 +39,8 @@ from faithguard.testing import ChatServer, Clock, JudgeServer, TableVerifier, ho
 from faithguard.types import Attempt, Claim, Exchange, Verdict
 from faithguard.verifiers import Context, Finding
 
+from .growth import LINEAR, growth
+
 DOCS = [
     "The ferry leaves Ulvo at 8:15 and carries 40 cars. Dogs travel free of charge.",
     "A ticket costs 12 EUR for adults and 6 EUR for children. The café is open on Sundays.",
@@ -271,6 +273,44 @@ def test_a_long_answer_is_read_as_if_it_were_whole() -> None:
 
     whole = LocalClaims().extract(text, QUESTION)
     assert [(c.text, c.span) for c in report.claims] == [(c.text, c.span) for c in whole]
+
+
+MANY: dict[str, Callable[[Sequence[int]], str]] = {
+    "sentences": lambda piers: " ".join(f"Pier {n} has {n + 3} lamps." for n in piers),
+    "lines": lambda piers: "\n".join(f"Pier {n} has {n + 3} lamps." for n in piers),
+    "paragraphs": lambda piers: "\n\n".join(f"Pier {n} has {n + 3} lamps." for n in piers),
+    "items": lambda piers: "We let:\n\n" + "\n".join(f"- pier {n}, {n + 3} EUR" for n in piers),
+    "numbers": lambda piers: "\n".join(f"{n}. It has {n + 3} lamps." for n in piers),
+    "rows": lambda piers: (
+        "| Pier | Fee |\n|---|---|\n" + "\n".join(f"| {n} | {n + 3} EUR |" for n in piers)
+    ),
+}
+
+
+@pytest.mark.parametrize("form", MANY.values(), ids=MANY)
+def test_many_short_units_are_read_as_if_they_were_whole(
+    form: Callable[[Sequence[int]], str],
+) -> None:
+    """Although only the end of them is read again."""
+    text = form(range(1, 150))
+    scorer = Scorer(verifiers=[TableVerifier({"*": 1.0})])
+
+    report = streaming([text], scorer=scorer).with_report().record.report
+
+    whole = LocalClaims().extract(text, QUESTION)
+    assert [(c.text, c.span) for c in report.claims] == [(c.text, c.span) for c in whole]
+
+
+@pytest.mark.parametrize("form", ["sentences", "lines", "items", "rows"])
+def test_time_grows_as_the_answer_does(form: str) -> None:
+    """Of many short sentences, lines, items or rows."""
+    scorer = Scorer(verifiers=[TableVerifier({"*": 1.0})])
+
+    def work(size: int) -> None:
+        text = MANY[form](range(size, 2 * size))
+        assert "".join(streaming(cut(text, 50), scorer=scorer)()) == text
+
+    assert growth(work, 400) < LINEAR
 
 
 def test_the_record_is_of_what_was_released() -> None:

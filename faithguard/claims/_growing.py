@@ -22,7 +22,7 @@ from faithguard.claims._local import Stretch, stretches
 from faithguard.claims._plain import CITATION, has_words
 from faithguard.claims._sentences import TIGHT
 
-__all__ = ["GrowingAnswer", "Unit"]
+__all__ = ["TABLE_RULE", "GrowingAnswer", "Unit"]
 
 _PLACE = re.compile(r"[.!?…؟।。！？]+|\r\n?|\n")
 _WIDE = frozenset("。！？")
@@ -42,6 +42,8 @@ _ENDS = re.compile(
 )
 """What stands at the end of a text that ends in a sentence, a paragraph or a row."""
 _OPEN_LINK = re.compile(r"\]\([^)\s]*\Z")
+TABLE_RULE = re.compile(r"^[ \t>]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t:-]*$", re.MULTILINE)
+"""The line under the head of a table."""
 _BRACKETS = {"[": "]", "【": "】"}
 _LONGEST_CITATION = 100
 _LONGEST_LINE = 1_500
@@ -205,6 +207,8 @@ class GrowingAnswer:
         """Return what is held up to a place, and hold what comes after it."""
         unit = Unit(self._text[self._done : end], self._lead(over), whole)
         row = bool(over) and over[-1].row
+        if row and (rules := [*TABLE_RULE.finditer(self._text, 0, end)]):
+            return self._row_taken(unit, rules[-1].end(), end)
         keep = 0 if row else max(self._text.rfind(mark, 0, end) for mark in "\r\n") + 1
         if end - keep > _LONGEST_LINE and not row:
             keep = end
@@ -212,6 +216,13 @@ class GrowingAnswer:
         self._done = end - keep
         self._at = max(self._at - keep, self._done)
         self._line = max(self._line - keep, 0)
+        return unit
+
+    def _row_taken(self, unit: Unit, head: int, end: int) -> Unit:
+        """Hold what comes after a row, and keep of its table the head."""
+        self._text = self._text[:head] + self._text[end:]
+        self._at = max(self._at - (end - head), head)
+        self._done = self._line = head
         return unit
 
     def _lead(self, over: Sequence[Stretch]) -> int:

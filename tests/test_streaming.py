@@ -10,10 +10,11 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from io import StringIO
+from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -105,8 +106,10 @@ def record_of(text: str, **options: Any) -> Record:
 
 
 def mended(record: Record) -> str:
-    """Make the repairs of a record in what was written."""
+    """Make the repairs of a record in what was written; no two of them meet."""
     text = record.attempts[-1].exchange.answer
+    spans = sorted(repair.span for repair in record.repairs)
+    assert all(one[1] <= other[0] for one, other in pairwise(spans))
     for repair in sorted(record.repairs, key=lambda repair: repair.span, reverse=True):
         start, end = repair.span
         assert text[start:end] == repair.before
@@ -281,6 +284,9 @@ MANY: dict[str, Callable[[Sequence[int]], str]] = {
     "paragraphs": lambda piers: "\n\n".join(f"Pier {n} has {n + 3} lamps." for n in piers),
     "items": lambda piers: "We let:\n\n" + "\n".join(f"- pier {n}, {n + 3} EUR" for n in piers),
     "numbers": lambda piers: "\n".join(f"{n}. It has {n + 3} lamps." for n in piers),
+    "items of items": lambda piers: (
+        "We let:\n\n" + "\n".join(f"- Pier {n}:\n  - {n + 3} lamps\n  - a bell" for n in piers)
+    ),
     "rows": lambda piers: (
         "| Pier | Fee |\n|---|---|\n" + "\n".join(f"| {n} | {n + 3} EUR |" for n in piers)
     ),
@@ -409,6 +415,33 @@ def test_what_leads_to_a_unit_outlives_it_only_where_it_still_leads(text: str, w
     record = record_of(text, on_fail="repair")
 
     assert record.exchange.answer == mended(record) == wanted
+
+
+PARTS = st.sampled_from(
+    [
+        *(LEAVES, CARS, COSTS, CHEAP, DOGS, SUNK, "It was rusty.", "Thanks!"),
+        "The ferry leaves Ulvo at 9:45, and the steamer sank.",
+        "A ticket costs 3 EUR for adults and 5 EUR for children.",
+        *("Fees:", "The fees are:", "# Hours", "## Storms", "**Fees**"),
+        "| Who | Fee |\n|---|---|\n| adults | 12 EUR |\n| children | 9 EUR |\n| pirates | 7 EUR |",
+    ]
+)
+JOINTS = st.sampled_from([" ", "  ", "\n", "\n\n", "\n\n\n", "\n- ", "\n\n- ", "\n  - ", "\n1. "])
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.sampled_from(["", "\n", "  ", "- "]), st.lists(st.tuples(PARTS, JOINTS), max_size=8))
+@example("", [("The fees are:", "\n"), (SUNK, " "), (COSTS, "\n  - "), (CHEAP, "\n- ")])
+@example("\n", [("Fees:", "\n\n- "), (SUNK, " "), (CHEAP, "\n  - "), ("**Fees**", "\n  - ")])
+def test_repairs_give_what_was_released(begin: str, parts: list[tuple[str, str]]) -> None:
+    """Made in what was written; no two of them touch the same text."""
+    text = begin + "".join(part + joint for part, joint in parts)
+
+    record = streaming([text], on_fail="repair", fallback=FALLBACK).with_report().record
+
+    released = record.exchange.answer if record.released is None else record.released
+    assert mended(record) == released
+    assert flaw(record) is None
 
 
 def test_if_nothing_is_left_the_stream_is_blocked() -> None:

@@ -208,7 +208,6 @@ class StreamCourse:
         bare = unit.text.lstrip()
         gap = unit.text[: len(unit.text) - len(bare)]
         space = self._spaced(gap)
-        self._space = begin, gap, space
         lead = sum(len(piece) for piece, _ in self._kept)
         lead += len(space) - len(gap) + unit.lead if unit.lead else 0
         at, text = len(self.text), ""
@@ -216,6 +215,7 @@ class StreamCourse:
             self._written.follows(at + len(text), own)
             text += piece
         if self.progress.report is not None and not text.strip():
+            self._written.changed_space(begin, gap, space)
             return self._release(text, self.progress.report)
         report: Report = yield self._exchange(self.text + text)
         self._last = self._timed(report)
@@ -230,6 +230,7 @@ class StreamCourse:
         if step.action == "deliver":
             if leans_on_nothing:
                 return self._leave_out(unit, begin, claims)
+            self._written.changed_space(begin, gap, space)
             return self._release(text, report)
         if not self.mends or report.outcome != "scored":
             return self._stop(report, begin)
@@ -243,6 +244,7 @@ class StreamCourse:
         mended = "" if step.answer is None else step.answer[len(self.text) :]
         if has_words(mended.removeprefix(text[:lead])):
             record = course.record()
+            self._written.changed_space(begin, gap, space)
             first = self._kept[0][1] if self._kept else begin
             self._written.changed(record.repairs, first, mended)
             return self._release(mended, record.report)
@@ -313,8 +315,6 @@ class StreamCourse:
         return Move()
 
     def _release(self, text: str, report: Report) -> Move:
-        begin, gap, space = self._space
-        self._written.changed_space(begin, gap, space)
         self.text += text
         exchange = replace(report.exchange, answer=self.text)
         self.progress.report = replace(report, exchange=exchange)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from faithguard.types import Claim, Evidence, Repair
+from faithguard.types import Claim, Evidence, Repair, Span
 
 __all__ = ["Stand", "Written"]
 
@@ -108,12 +108,19 @@ class Written:
             replace(repair, span=(at := self.place(repair.span[0]), at + len(repair.before)))
             for repair in repairs
         ]
-        if all(self.text[slice(*repair.span)] == repair.before for repair in moved):
+        known = [repair for repair in self._repairs if repair.span[0] >= begin]
+        if all(self.text[slice(*repair.span)] == repair.before for repair in moved) and not any(
+            _meet(one.span, other.span) for one in moved for other in known
+        ):
             self._repairs += moved
             return
         # a change reaches over what was left out before
-        self._repairs = [repair for repair in self._repairs if repair.span[1] <= begin]
+        self._repairs = [repair for repair in self._repairs if repair.span[0] < begin]
         evidence = tuple(e for repair in moved for e in repair.evidence)
         before = self.text[begin:]
         span = (begin, len(self.text))
         self._repairs.append(Repair(span=span, before=before, after=text, evidence=evidence))
+
+
+def _meet(one: Span, other: Span) -> bool:
+    return one[0] < other[1] and other[0] < one[1]

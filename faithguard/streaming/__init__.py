@@ -12,7 +12,7 @@ What a framework's guard does:
     course.record                                     # what became of it; already in the sinks
 
 - `exchange(answer)` returns the `Exchange` that the evidence seen so far makes with a text. It is
-  called once for each unit.
+  called once for each unit, and at the end.
 - `ask(again)` returns an iterator over the pieces of text (not of anything else) that the model
   writes. `again` is None at first; at another attempt (only with "regenerate", and only before
   anything was released) it is an `Again`: what to tell the model, and further evidence. Whatever

@@ -27,6 +27,9 @@ from faithguard.verifiers.judge import Judge
 
 __all__ = ["Again", "Move", "StreamCourse"]
 
+_LEFT = "; its reader left before the end"
+_BROKE_OFF = "; it broke off before the end"
+_CUT = "; the model did not say that this is the end"
 _HEADING = re.compile(r"[ \t>]*(#{1,6})\s")
 _ENTRY = re.compile(r"\s*\n[ \t>]*(?:[*+•▪●◦‣–—|-]|\d{1,3}[.)]\s)")
 
@@ -90,6 +93,8 @@ class StreamCourse:
         """What was released."""
         self.blocked = False
         """Whether the stream ended with something else than the answer."""
+        self.cut = False
+        """Whether the model's stream has ended and did not say so; set by who reads it."""
         policy = settings.policy
         self.mends = policy.on_fail == "repair"
         # a bad sentence is not made good by the others
@@ -335,7 +340,11 @@ class StreamCourse:
             return self._stop(self._bad, len(self._written.text), told="; nothing is left of it")
         if report is None:
             raise ConfigError("the stream has not begun: read it first")
-        self._end(report)
+        # why the model ended may have come after its last sentence
+        reason = self._exchange(self.text).finish_reason
+        if self._last is not None:
+            self._last = _ended_by(self._last, reason)
+        self._end(_ended_by(report, reason), _CUT if self.cut else "")
         return Move(ends=True)
 
     def left(self, error: BaseException) -> Record | None:
@@ -351,8 +360,7 @@ class StreamCourse:
         if (stood := self._stood) is not None:
             self.text, self.progress.report, self._last, self._bad, self._kept, written = stood
             self._written.back(written)
-        told = "its reader left" if _is_leaving(error) else "it broke off"
-        told = f"; {told} before the end"
+        told = _LEFT if _is_leaving(error) else _BROKE_OFF
         if self._last is not None:
             self._forget_leads()
             nothing = tallied(replace(self._last, claims=(), failures=()))
@@ -454,6 +462,10 @@ class StreamCourse:
 
 def _lines(space: str) -> int:
     return space.count("\n")
+
+
+def _ended_by(report: Report, reason: str | None) -> Report:
+    return replace(report, exchange=replace(report.exchange, finish_reason=reason))
 
 
 def _is_leaving(error: BaseException) -> bool:

@@ -670,18 +670,36 @@ def test_an_error_amid_a_stream_is_the_servers(chats: bool, is_async: bool) -> N
 def test_a_stream_that_breaks_off_is_verified_as_far_as_it_came(
     chats: bool, is_async: bool
 ) -> None:
-    """And nothing makes up its end."""
+    """And nothing makes up its end; its record says so."""
+    records: list[Record] = []
 
     def script(body: dict[str, Any]) -> Iterator[Told]:
         told = list(events_of(body, GOOD + CARS))
         yield from told[: max(place for place, (_, data) in enumerate(told) if text_in(data))]
 
     with EventServer(script) as server:
-        items, error = played(server, reading(chats), is_async=is_async)
+        items, error = played(server, reading(chats), is_async=is_async, sinks=[records.append])
 
     assert error is None
     assert "".join(texts(items)) == (GOOD + CARS)[: len("".join(texts(items)))]
     assert texts(items)[0] == GOOD
+    assert [record.exchange.answer for record in records] == ["".join(texts(items))]
+    assert records[0].decision.reason.endswith("the model did not say that this is the end")
+
+
+@both
+@apis
+@pytest.mark.parametrize("after", ["", "\n"])
+def test_the_record_says_why_the_model_ended(chats: bool, is_async: bool, after: str) -> None:
+    """Also where that comes after all sentences were verified."""
+    records: list[Record] = []
+    with EventServer(saying(GOOD + after)) as server:
+        played(server, reading(chats), is_async=is_async, sinks=[records.append])
+
+    [record] = records
+    assert record.exchange.finish_reason == ("stop" if chats else "completed")
+    assert record.attempts[-1].exchange.finish_reason == record.exchange.finish_reason
+    assert "did not say" not in record.decision.reason
 
 
 def test_text_that_comes_only_at_the_end_is_verified() -> None:

@@ -204,7 +204,8 @@ def checked_fallback(given: object, policy: Policy, others: Mapping[str, type] =
         others: What the guard can deliver beside a text, by how a message calls it.
 
     Raises:
-        ConfigError: If it is something else, or would never be used.
+        ConfigError: If it is something else, or would never be used: with "flag", which delivers
+            every answer.
     """
     if given is None:
         return

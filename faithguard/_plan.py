@@ -452,12 +452,6 @@ def _without_middle(answer: str, begin: int, latest: int) -> _Part:
     item = _ITEM.search(answer, begin, latest)
     if _FENCE.search(answer, begin):
         return whole
-    if rule is None and item is None:
-        after = answer.rfind("\n", begin, latest) + 1
-        dropped, kept = (_widest(answer[slice(*own)]) for own in ((begin, after), (after, None)))
-        plain = _PLAIN.search(answer, begin) is None
-        # by the widest line it is told whether their breaks are meant
-        return _Part(after, after, after) if begin < after and plain and dropped <= kept else whole
     if rule is not None and (item is None or rule.start() < item.start()):
         head, resume = rule.end(), answer.rfind("\n", begin, latest)
         fits = _ROW.fullmatch
@@ -465,6 +459,12 @@ def _without_middle(answer: str, begin: int, latest: int) -> _Part:
         head = item.start()
         own = (one.start() for one in _ITEM.finditer(answer, head, latest) if one[1] == item[1])
         resume, fits = max(own), _OF_ITEM.match
+    else:
+        after = answer.rfind("\n", begin, latest) + 1
+        dropped, kept = (_widest(answer[slice(*own)]) for own in ((begin, after), (after, None)))
+        plain = _PLAIN.search(answer, begin) is None
+        # by the widest line it is told whether their breaks are meant
+        return _Part(after, after, after) if begin < after and plain and dropped <= kept else whole
     if head < resume and all(map(fits, answer[head:resume].strip("\n").split("\n"))):
         return _Part(begin, head, resume)
     return whole

@@ -192,7 +192,12 @@ def test_the_record_of_a_blocked_stream_is_of_all_that_was_checked(
 def record_of_whole(text: str) -> Record:
     """Return the record of a text that is held back as a whole."""
     safe = guarded(domain=Policy(domain="own", safe=1.0, warning=1.0), sinks=[], fallback=FALLBACK)
-    record: Record = safe(lambda context: text).with_report(DOCS).record
+
+    @safe
+    def answer(context: Any) -> str:
+        return text
+
+    record: Record = answer.with_report(DOCS).record
     return record
 
 
@@ -772,7 +777,7 @@ def test_neither_bytes_nor_verdicts_depend_on_pauses(
     def played(pauses: set[int]) -> tuple[str, Record]:
         clock, got = Clock(), ""
         course = course_of(clock, on_fail=on_fail)
-        pieces = list[str | None]()
+        pieces: list[str | None] = []
         for number, sentence in enumerate(sentences):
             pieces += [sentence, *([""] if number in pauses else []), between]
         for piece in [*pieces[:-1], None]:

@@ -44,6 +44,9 @@ _MOST_SENTENCES = 3
 
 _MOST_CANDIDATES = 64
 _DASHES = re.compile("--|:-|-:")
+_MOST_SELECTIONS = 256
+"""Selections that are kept: several verifiers ask for the same."""
+
 _NOT_RULE = re.compile(r"[^\s:|-]")
 _WORD = re.compile(r"[^\W_]")
 _CJK_STOP = re.compile("[。！？]+[」』”）]*")
@@ -218,6 +221,20 @@ class Context:
             most: Sentences.
             denied: Whether those that deny a statement are among them, for who reads them himself.
         """
+        asked = text, most, denied
+        known = self._selected.get(asked)
+        if known is None:
+            known = self._selection(*asked)
+            if len(self._selected) >= _MOST_SELECTIONS:
+                self._selected.clear()
+            self._selected[asked] = known
+        return known
+
+    @lazy
+    def _selected(self) -> dict[tuple[str, int, bool], Selection]:
+        return {}
+
+    def _selection(self, text: str, most: int, denied: bool) -> Selection:
         terms = analyse(text)
         needs = self._needs(terms)
         whole = math.fsum(weight for weight, _ in needs.values())

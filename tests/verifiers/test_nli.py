@@ -16,6 +16,7 @@ from faithguard.verifiers.nli import Nli, read
 from faithguard.verifiers.nli._fusion import Fusion
 from faithguard.verifiers.nli._language import is_english
 from faithguard.verifiers.nli._model import Scores
+from faithguard.verifiers.nli._naming import _GROUPS, named_as
 from faithguard.verifiers.nli._premises import premises
 
 
@@ -76,6 +77,42 @@ def test_a_claim_may_need_two_passages() -> None:
     assert any("Anna" in text and "six" in text for text in texts("Anna opens at six.", where))
 
 
+def test_what_a_sentence_points_back_to_is_read_with_it() -> None:
+    """The sentence before it; any other sentence is read alone, which costs less."""
+    where = context("The ferry is new. It leaves at noon. The mill is red and stands still.")
+
+    assert texts("It leaves at noon.", where) == [
+        "It leaves at noon.",
+        "The ferry is new. It leaves at noon.",
+    ]
+    assert texts("The mill stands still.", where) == ["The mill is red and stands still."]
+
+
+@pytest.mark.parametrize(
+    ("claim", "held", "read_as"),
+    [
+        ("There is a parking lot.", "A car park is near.", "A parking lot is near."),
+        ("Parking lots are free.", "The car parks are free.", "The Parking lots are free."),
+        ("It has a car park.", "The parking lot and the car park are near.", None),
+        ("It has a car.", "The car park is near.", None),
+        ("The vats are full.", "The value added tax is due.", None),
+        ("It lowers hypertension.", "It lowers high-blood-pressure alarms.", None),
+    ],
+)
+def test_another_name_of_a_thing_is_read_as_the_name_in_the_claim(
+    claim: str, held: str, read_as: str | None
+) -> None:
+    """In one number or several; never a part of another word, or where both names stand."""
+    assert named_as(claim, held) == (read_as or held)
+
+
+def test_names_of_things_each_mean_one_thing() -> None:
+    """A name in two groups would carry over what is said of one to the other."""
+    names = [name for line in _GROUPS.split("\n") for name in line.strip().split(", ") if name]
+
+    assert len(names) == len(set(names)) > 150
+
+
 def test_of_a_sentence_without_end_the_stretch_is_read_that_bears_on_the_claim() -> None:
     """Nothing is cut silently at its end."""
     words = [f"word{n}" for n in range(200)]
@@ -101,15 +138,35 @@ def test_all_claims_are_read_in_one_go() -> None:
     model = Echo()
     where = context("the mill is red", "the ferry leaves at noon")
 
-    mill, ferry = read(["the mill is red", "the ferry leaves at one"], where, model)  # type: ignore[arg-type]
+    mill, ferry = read(["mill is red", "the ferry leaves at one"], where, model)  # type: ignore[arg-type]
 
     assert max(s.entailment for s in mill.scores) == 0.9
     assert max(s.entailment for s in ferry.scores) == 0.1
 
 
+@pytest.mark.parametrize("claim", ["The mill can never turn.", "the mill can never turn"])
+def test_a_sentence_of_the_context_is_not_put_to_the_model(claim: str) -> None:
+    """Nothing follows more surely, and a model may doubt it where it denies something."""
+    model = Echo()
+
+    [reading] = read([claim], context("The ferry is late. The mill can never turn."), model)  # type: ignore[arg-type]
+
+    assert [score.entailment > 0.95 for score in reading.scores] == [True]
+    assert model.pairs == []
+
+
+def test_a_part_of_a_sentence_is_put_to_the_model() -> None:
+    """What the rest of it says may change what it means."""
+    model = Echo()
+
+    read(["The mill can turn."], context("Nobody knows whether the mill can turn."), model)  # type: ignore[arg-type]
+
+    assert len(model.pairs) == 1
+
+
 def test_what_is_too_long_for_the_model_is_told_apart_from_what_is_not_there() -> None:
     """A reading without a score, though there are premises, is unread."""
-    [reading] = read(["the mill is red"], context("the mill is red"), Echo(longest=5))  # type: ignore[arg-type]
+    [reading] = read(["mill is red"], context("the mill is red"), Echo(longest=5))  # type: ignore[arg-type]
 
     assert reading.unread
 

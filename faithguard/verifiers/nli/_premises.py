@@ -3,8 +3,8 @@
 In: the sentences that evidence selection found, the best first. Out: `Premise`s: short texts
 of one to three sentences. Several short ones serve better than a long one, and their number
 does not grow with the context. Of a sentence without end the stretch is taken that shares most
-words with the claim. A value that is equal to one of the claim stands in it as the claim writes it:
-a model of words does not know that 24 months are two years.
+words with the claim. What is equal to a value of the claim, or another name of what it names,
+stands in them as the claim writes it: a small model does not know that 24 months are two years.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from faithguard.verifiers._asked import refers_back
 from faithguard.verifiers._context import Context, Selection, Sentence
 from faithguard.verifiers._values import Value, find_values
+from faithguard.verifiers.nli._naming import named_as
 
 __all__ = ["Premise", "premises"]
 
@@ -36,14 +38,15 @@ class Premise:
 def premises(claim: str, selection: Selection, context: Context) -> list[Premise]:
     """Return the premises for a claim, at most three, the best sentence's first.
 
-    The best sentence alone; after the one before it, which may say what it speaks of; and all
-    that were selected, for a claim that needs several. None where nothing bears on the claim.
+    The best sentence alone; after the one before it, where it begins with a word for what that
+    one names; and all that were selected, for a claim that needs several. None where nothing
+    bears on the claim.
     """
     if not selection.sentences:
         return []
     best = selection.sentences[0]
     groups: list[tuple[Sentence, ...]] = [(best,)]
-    before = context.before(best)
+    before = context.before(best) if refers_back(best) else None
     if before is not None and _size((before, best)) <= _ROOM:
         groups.append((before, best))
     joint = _within(selection.sentences)
@@ -54,7 +57,7 @@ def premises(claim: str, selection: Selection, context: Context) -> list[Premise
 
 
 def _text(group: Sequence[Sentence], claim: str, values: Sequence[Value]) -> str:
-    words = [_as_claimed(sentence.words, values) for sentence in group]
+    words = [named_as(claim, _as_claimed(sentence.words, values)) for sentence in group]
     return _short(words[0], claim) if len(words) == 1 else " ".join(words)
 
 

@@ -36,6 +36,12 @@ knows that "under 12" are children, must still be asked."""
 SHIPPED = Path(__file__).resolve().parent / "shipped"
 """Trained by `faithguard train`; its CARD.md says on what, and how well it does."""
 
+_ITSELF = Scores(0.99, 0.005, 0.005)
+"""What is said of a claim beside the same sentence."""
+
+_READING = 2
+"""The version of what is put to a model, and of how it is taken."""
+
 _LONGEST = 250
 """Words of a claim that the model can read beside a premise."""
 
@@ -59,17 +65,36 @@ class Reading:
 
 
 def read(claims: Sequence[str], context: Context, model: Model) -> list[Reading]:
-    """Have the model read each claim beside its premises, all in one go."""
-    terms = [analyse(text) for text in claims]
+    """Have the model read each claim beside its premises, all in one go.
+
+    A claim that is a sentence of the context is not put to it: models are unsure of some, above all
+    of what denies something, although nothing follows more surely.
+    """
     selections = [context.select(text) for text in claims]
-    found = [premises(*both, context) for both in zip(claims, selections, strict=True)]
+    found = [
+        [] if _stands(text, selection) else premises(text, selection, context)
+        for text, selection in zip(claims, selections, strict=True)
+    ]
     pairs = [(p.text, text) for text, group in zip(claims, found, strict=True) for p in group]
     scores = iter(model.read(pairs))
     readings: list[Reading] = []
-    for text, t, s, group in zip(claims, terms, selections, found, strict=True):
+    for text, selection, group in zip(claims, selections, found, strict=True):
         said = [score for _ in group if (score := next(scores)) is not None]
-        readings.append(Reading(text, t, s, said, unread=bool(group) and not said))
+        if not group and selection.sentences:
+            said = [_ITSELF]
+        readings.append(
+            Reading(text, analyse(text), selection, said, unread=bool(group) and not said)
+        )
     return readings
+
+
+def _stands(claim: str, selection: Selection) -> bool:
+    """Say whether a claim is the sentence that bears most on it."""
+    return any(_bare(sentence.text) == _bare(claim) for sentence in selection.sentences[:1])
+
+
+def _bare(text: str) -> str:
+    return text.strip(" .!").casefold()
 
 
 class Nli:
@@ -118,7 +143,9 @@ class Nli:
         self._model = _model(about, threads)
         self._most = most
         self._words = Lexical() if words else None
-        self.name = f"nli@{about.digest}" + (f"+{self._words.name}" if self._words else "")
+        self.name = f"nli@{_READING}.{about.digest}" + (
+            f"+{self._words.name}" if self._words else ""
+        )
 
     def verify(
         self, claims: Sequence[Claim], context: Context

@@ -8,6 +8,7 @@ terms of which each may take another's place in any sentence, and that mean noth
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from functools import cache
 
 __all__ = ["named_as"]
@@ -138,25 +139,26 @@ def named_as(claim: str, text: str) -> str:
     "Has a car park" is read as "has a parking lot" beside a claim about the parking lot. A text
     that has the claim's own name as well stays as it is: it may tell the two apart.
     """
-    for said in _NAME.finditer(claim):
-        name = said["name"]
-        if name.casefold() not in text.casefold():
+    for word in _WORD.finditer(claim):
+        names = _BEGINNING.get(word[0].casefold())
+        said = names and _one_of(names).match(claim, word.start())
+        if said and (name := said["name"]).casefold() not in text.casefold():
             text = _others(name).sub(lambda held, name=name: f"{name}{held['many'] or ''}", text)
     return text
 
 
-def _one_of(names: list[str]) -> re.Pattern[str]:
+@cache
+def _one_of(names: tuple[str, ...]) -> re.Pattern[str]:
     """Return what finds names, in one number or several; "vats" are no tax."""
     longest_first = sorted(names, key=len, reverse=True)
     held = "|".join(n if n.isupper() else f"(?i:{re.escape(n)})" for n in longest_first)
     return re.compile(rf"(?<![\w-])(?P<name>{held})(?P<many>e?s)?(?![\w-])")
 
 
-@cache
 def _others(name: str) -> re.Pattern[str]:
     """Return what finds the other names of what a name, however it is capitalised, means."""
     key = name if name in _GROUP_OF else name.casefold()
-    return _one_of([other for other in _GROUP_OF[key] if other != key])
+    return _one_of(tuple(other for other in _GROUP_OF[key] if other != key))
 
 
 def _groups() -> dict[str, list[str]]:
@@ -164,5 +166,16 @@ def _groups() -> dict[str, list[str]]:
     return {name: names for names in lines for name in names}
 
 
+def _beginning() -> dict[str, tuple[str, ...]]:
+    """Return the names that begin with a word, in one number or several."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for name in _GROUP_OF:
+        first = _WORD.findall(name.casefold())[0]
+        for word in (first, f"{first}s", f"{first}es"):
+            found[word].append(name)
+    return {word: tuple(names) for word, names in found.items()}
+
+
+_WORD = re.compile(r"\w+")
 _GROUP_OF = _groups()
-_NAME = _one_of([*_GROUP_OF])
+_BEGINNING = _beginning()

@@ -18,6 +18,7 @@ from faithguard.verifiers.nli._language import is_english
 from faithguard.verifiers.nli._model import Scores
 from faithguard.verifiers.nli._naming import _GROUPS, named_as
 from faithguard.verifiers.nli._premises import premises
+from faithguard.verifiers.nli._verifier import Reading
 
 
 class Echo:
@@ -78,14 +79,49 @@ def test_a_claim_may_need_two_passages() -> None:
 
 
 def test_what_a_sentence_points_back_to_is_read_with_it() -> None:
-    """The sentence before it; any other sentence is read alone, which costs less."""
+    """What stands before any other sentence may wait until there is doubt."""
     where = context("The ferry is new. It leaves at noon. The mill is red and stands still.")
 
-    assert texts("It leaves at noon.", where) == [
-        "It leaves at noon.",
-        "The ferry is new. It leaves at noon.",
+    def late(claim: str) -> list[tuple[str, bool]]:
+        return [(p.text, p.late) for p in premises(claim, where.select(claim), where)]
+
+    assert late("It leaves at noon.") == [
+        ("It leaves at noon.", False),
+        ("The ferry is new. It leaves at noon.", False),
     ]
-    assert texts("The mill stands still.", where) == ["The mill is red and stands still."]
+    assert late("The mill stands still.") == [
+        ("The mill is red and stands still.", False),
+        ("It leaves at noon. The mill is red and stands still.", True),
+    ]
+
+
+def test_what_a_claim_needs_is_not_late() -> None:
+    """The sentence before, where it holds what the best one lacks."""
+    where = context("The ferry is new. The mill is red.")
+    claim = "The mill and the ferry are red."
+
+    [_, both] = premises(claim, where.select(claim), where)
+
+    assert (both.text, both.late) == ("The ferry is new. The mill is red.", False)
+
+
+@pytest.mark.parametrize("doubt", [True, False])
+def test_a_late_premise_is_read_where_the_others_leave_doubt(doubt: bool) -> None:
+    """In a second go, and what is said of it counts beside the others."""
+    model = Echo()
+    where = context("The ferry is new. The mill is red.")
+    asked: list[int] = []
+
+    def doubted(reading: Reading) -> bool:
+        asked.append(len(reading.scores))
+        return doubt
+
+    [reading] = read(["The mill is not blue."], where, model, doubted=doubted)  # type: ignore[arg-type]
+
+    premises_read = [premise for premise, _ in model.pairs]
+    assert asked == [1]
+    assert premises_read == ["The mill is red.", "The ferry is new. The mill is red."][: 1 + doubt]
+    assert len(reading.scores) == 1 + doubt
 
 
 @pytest.mark.parametrize(

@@ -33,27 +33,30 @@ class Premise:
 
     text: str
     sentences: tuple[Sentence, ...]
+    late: bool = False
+    """Whether it seldom tells more than the others: needed only where they leave doubt."""
 
 
 def premises(claim: str, selection: Selection, context: Context) -> list[Premise]:
     """Return the premises for a claim, at most three, the best sentence's first.
 
-    The best sentence alone; after the one before it, where it begins with a word for what that
-    one names; and all that were selected, for a claim that needs several. None where nothing
-    bears on the claim.
+    The best sentence alone; after the one before it, which may say what it speaks of (late, unless
+    it begins with a word for that); and all that were selected, for a claim that needs several.
+    None where nothing bears on the claim.
     """
     if not selection.sentences:
         return []
     best = selection.sentences[0]
     groups: list[tuple[Sentence, ...]] = [(best,)]
-    before = context.before(best) if refers_back(best) else None
+    before = context.before(best)
     if before is not None and _size((before, best)) <= _ROOM:
         groups.append((before, best))
     joint = _within(selection.sentences)
     if len(joint) > 1 and joint != groups[-1]:
         groups.append(joint)
     values = find_values(claim)
-    return [Premise(_text(group, claim, values), group) for group in groups]
+    late = () if refers_back(best) or joint == (before, best) else (before, best)
+    return [Premise(_text(group, claim, values), group, group == late) for group in groups]
 
 
 def _text(group: Sequence[Sentence], claim: str, values: Sequence[Value]) -> str:

@@ -87,6 +87,7 @@ class _Pages:
             for key in keys_of(sentence, context.values[number]):
                 self._index[key].append(number)
         self._texts = tuple(passage.text for passage in context.passages)
+        self._asserted = context.asserted
         self.squeezed = tuple(squeezed(passage.text) for passage in context.passages)
         self.figures = tuple(_figures(passage.text) for passage in context.passages)
         """The digits of each passage, without what is written between two of them."""
@@ -100,6 +101,11 @@ class _Pages:
     def holders(self, key: str) -> Sequence[int]:
         """Return the numbers of the sentences that hold a word or, after a "#", an identifier."""
         return (self._codes if key.startswith("#") else self._index).get(key, ())
+
+    @lazy
+    def plain(self) -> tuple[str, ...]:
+        """What the passages assert, without markup and case."""
+        return tuple(map(_plain, self._asserted))
 
     @lazy
     def tables(self) -> list[Table]:
@@ -255,7 +261,7 @@ def scene_of(claim: Claim, context: Context) -> Scene:
     scene = pages.scenes.get(claim.text)
     if scene is None or scene.claim != claim:
         reading = read(claim.text)
-        stands = _stands(claim.text, context)
+        stands = _stands(claim.text, pages)
         scene = Scene(claim, context, reading, _near(reading, pages), pages, stands)
         if len(pages.scenes) >= _MOST_SCENES:
             pages.scenes.clear()
@@ -269,7 +275,7 @@ _SHORTEST = 12
 """Characters; a shorter text stands in others by chance."""
 
 
-def _stands(text: str, context: Context) -> bool:
+def _stands(text: str, pages: _Pages) -> bool:
     """Say whether a text is a sentence of the context, or what stands between two of its ends.
 
     "Dogs are allowed" does not stand in "No dogs are allowed", nor in "Dogs are allowed on a lead".
@@ -277,8 +283,7 @@ def _stands(text: str, context: Context) -> bool:
     sought = _plain(text).rstrip(_ENDS + " ")
     if len(sought) < _SHORTEST:
         return False
-    for asserted in context.asserted:
-        held = _plain(asserted)
+    for held in pages.plain:
         at = held.find(sought)
         while at >= 0:
             before, after = held[:at].rstrip(" "), held[at + len(sought) :].lstrip(" ")

@@ -207,6 +207,45 @@ def test_what_is_too_long_for_the_model_is_told_apart_from_what_is_not_there() -
     assert reading.unread
 
 
+@pytest.mark.parametrize(
+    ("sentence", "restricted"),
+    [
+        ("Boats are hired for a day and may be kept longer, unless it rains.", False),
+        ("Boats are hired for a day; only members keep them longer.", False),
+        ("Boats are hired for a day, unless it rains.", True),
+        ("Boats are hired for a day only by members and their guests.", True),
+        ("If it is dry boats are hired for a day and may be kept longer.", True),
+    ],
+)
+def test_a_condition_restricts_the_part_that_it_stands_with(
+    sentence: str, restricted: bool
+) -> None:
+    """What is said in full before an "and" does not hang on what is said after it."""
+    [reading] = read(["Boats are hired for a day."], context(sentence), Echo())  # type: ignore[arg-type]
+
+    assert reading.features["restricted"] == restricted
+
+
+def test_what_is_of_something_else_contradicts_nothing() -> None:
+    """Whatever a model says of the pair."""
+
+    class Denies(Echo):
+        def _said(self, premise: str, claim: str) -> Scores | None:
+            return Scores(0.05, 0.05, 0.9)
+
+    verifier = Nli()
+    verifier._model = Denies()  # type: ignore[assignment]
+    where = context("The night ferry runs every day.")
+    claims = [
+        Claim(id="c1", text="Breakfast is brought to every table.", span=(0, 0)),
+        Claim(id="c2", text="The night ferry runs once a month.", span=(0, 0)),
+    ]
+
+    found = verifier.verify(claims, where)
+
+    assert [f.label for f in found if isinstance(f, Verdict)] == ["not_mentioned", "contradicted"]
+
+
 def test_features_say_what_words_and_values_say_beside_the_model() -> None:
     """All of them are finite and named; the model's log odds are bounded."""
     [reading] = read(["the mill has 3 wheels"], context("the mill has 4 wheels"), Echo())  # type: ignore[arg-type]

@@ -33,6 +33,10 @@ _NOTHING = 0.15
 """Probability of a claim that shares no word with the context: seldom supported, and a judge, who
 knows that "under 12" are children, must still be asked."""
 
+_SAME_THING = 0.4
+"""Share of a claim that a sentence must hold to be able to contradict it: what is of something else
+does not, whatever the model says of the pair."""
+
 SHIPPED = Path(__file__).resolve().parent / "shipped"
 """Trained by `faithguard train`; its CARD.md says on what, and how well it does."""
 
@@ -263,7 +267,7 @@ class Nli:
                 evidence=evidence + ((rival,) if rival else ()),
             )
         against = max((s.contradiction for s in reading.scores), default=0.0)
-        if against >= _CONTRADICTS:
+        if against >= _CONTRADICTS and reading.selection.best >= _SAME_THING:
             return Verdict(
                 claim=claim.id,
                 label="contradicted",

@@ -143,7 +143,7 @@ def named_as(claim: str, text: str) -> str:
         names = _BEGINNING.get(word[0].casefold())
         said = names and _one_of(names).match(claim, word.start())
         if said and (name := said["name"]).casefold() not in text.casefold():
-            text = _others(name).sub(lambda held, name=name: f"{name}{held['many'] or ''}", text)
+            text = _others(name).sub(rf"{name}\g<many>", text)
     return text
 
 

@@ -101,6 +101,8 @@ def _condition(mine: Reading, theirs: Reading) -> str | None:
             theirs.text, mark.start()
         ):
             continue
+        if mine.values and mark[0].lower() == "if":
+            continue  # how much it is, not whether: "the fee is 5 euros"
         end = _end(theirs, mark.start())
         inside = _keys(theirs, mark.end(), end)
         start, stop = _statement(theirs.text, mark.start())
@@ -127,7 +129,9 @@ def _statement(text: str, at: int) -> tuple[int, int]:
 def _beside(theirs: Reading, start: int, at: int) -> set[str]:
     """Return the words of what is joined last before an offset: a condition there is its own."""
     joined = [found.end() for found in _JOINT.finditer(theirs.text, start, at)]
-    return next((keys for s in [*joined[::-1], start] if (keys := _keys(theirs, s, at))), set())
+    return next(
+        (keys for s in [*joined[::-1], start] if (keys := _keys(theirs, s, at))), set[str]()
+    )
 
 
 def _end(theirs: Reading, start: int) -> int:
@@ -156,6 +160,8 @@ def _of_whom(mine: Reading, theirs: Reading) -> str | None:
     at = next((n for n, token in enumerate(other[:_FRONT]) if token.key == own[start].key), None)
     if at is None or at + 2 >= len(other) or own[start + 1].key == other[at].key:
         return None
+    if own[start + 2].value >= 0:
+        return None  # what they are, not which: "hours are 9 to 5"
     before = {t.key for t in other[:at] if t.key}
     if at and all(t.key and t.value < 0 for t in other[:at]) and not before & mine.keys:
         return theirs.text[other[0].start : other[at].end]

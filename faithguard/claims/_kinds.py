@@ -177,14 +177,29 @@ def _tells(head: str) -> bool:
     return kind_of(head) == "fact"
 
 
-def is_polar(question: str) -> bool:
-    """Say whether a question can be answered by a yes or a no."""
+def is_polar(question: str, *, said: bool = False) -> bool:
+    """Say whether a question can be answered by a yes or a no.
+
+    Args:
+        question: With or without its mark: "tell me whether it is free".
+        said: Whether the answer begins with one, so that any question that asks for nothing else
+            is meant.
+    """
     last = _SENTENCE_END.split(question.strip())[-1]
-    return (
-        last.endswith(("?", "？", "؟"))
-        and ASKED_WORD.match(last) is None
-        and ASKED_ELSEWHERE.search(last) is None
-    )
+    if ASKED_WORD.match(last) or _WHAT_ELSEWHERE.search(last):
+        return False
+    return said or last.endswith(("?", "？", "؟")) or _INDIRECT.search(last) is not None
+
+
+_INDIRECT = re.compile(
+    r"(?i)\b(?:whether|(?:me|us|know|wonder\w*|confirm|ask|out|check) (?:if|that))\b"
+)
+_WHAT_ELSEWHERE = re.compile(
+    r"什|多少|几|幾|哪|谁|誰|怎|如何|何[?？時日年人度]|いつ|どこ|どの|どれ|どう|なに|だれ|いくら|なぜ|"
+    r"(?:^|\s)(?:ما|ماذا|متى|كم|أين|كيف|من|لماذا|أي)\s|कौन|कब|कहाँ|कहां|कैसे|कितन|क्यों|"
+    r"(?:^|\s)(?:кто|что|где|когда|как|сколько|как\w{2,3}|почему)\s"
+)
+"""What asks for more than a yes or a no in scripts of their own."""
 
 
 def _denies(question: str, *, figure: bool) -> bool:

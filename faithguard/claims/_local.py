@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from faithguard._polar import agrees, denies
+from faithguard._polar import agrees, asked, denies, led, wavers
 from faithguard.claims._attribution import attribution_end, without_attribution
 from faithguard.claims._blocks import Block, blocks, cells
 from faithguard.claims._clauses import Clause, clauses
@@ -62,9 +62,10 @@ _ANSWERED = re.compile(
 )
 # "Yes, it is." says what "Yes." says.
 _ECHO = re.compile(
-    r"(yes|yep|yeah|no|nope),? (?:it|they|he|she|you|we|i|there|this|that|these|those) "
+    r"(?:(?P<yes>yes|yep|yeah)|(?P<no>no|nope)),? (?:it|they|he|she|you|we|i|there|this|that|these|"
+    r"those) "
     r"(?:is|are|was|were|does|do|did|has|have|can|could|will|would|may|must|should|am)"
-    r"(?:n['’]t| not)?[.!]*",
+    r"(?(no)(?:n['’]t|not| not))[.!]*",
     re.IGNORECASE,
 )
 # An answer of signs alone, to a question.
@@ -205,7 +206,8 @@ class LocalClaims:
             found = [
                 _Found(start=start, end=start + len(text), text=text, kind="fact", fragment=True)
             ]
-        found = _asked(found, (question or "").strip()) or _signed(answer, question)
+        asks = (question or "").strip()
+        found = _asked(_parted(found, asks, answer), asks) or _signed(answer, question)
         return [
             Claim(
                 id=f"c{number}",
@@ -445,10 +447,10 @@ def _claims(unit: _Unit) -> Iterator[_Found]:
         if kind == "fact":
             words = words if index else without_attribution(words)
             echo = _ECHO.fullmatch(words)
-            words = f"{echo[1]}." if echo else words
+            words = f"{echo['yes'] or echo['no']}." if echo else words
             answered = None if unit.lead else _ANSWERED.match(words)
             short = words[answered.end() :] if answered else words
-            polar = agrees(words) or denies(words)
+            polar = agrees(words) or denies(words) or wavers(words)
             short = short if polar or (not has_verb(short) and _short(short)) else ""
         fragment = kind == "fact" and not unit.lead and bool(short)
         if kind == "fact":
@@ -507,6 +509,49 @@ def _short(words: str) -> bool:
     return len(words.split()) <= _LONGEST_FRAGMENT and not _SENTENCE.fullmatch(words)
 
 
+def _parted(found: list[_Found], question: str, answer: str) -> list[_Found]:
+    """Make two claims of "No, it is closed.": its no says something of what was asked."""
+    first = next((index for index, one in enumerate(found) if one.kind == "fact"), None)
+    if first is None or not question or not is_polar(question, said=True):
+        return found
+    one = found[first]
+    both = None if _bare_polar(one.text) else led(one.text)
+    if both is None:
+        return found
+    put = f"{asked(question)} {one.text}"
+    inside = led(answer[one.start : one.end])
+    if _depends(both.rest) or inside is None or not inside.start:
+        return [*found[:first], replace(one, text=put, fragment=False), *found[first + 1 :]]
+    polar = replace(one, end=one.start + inside.end, text=put, fragment=False, cites=())
+    rest = replace(
+        one,
+        start=one.start + inside.start,
+        text=both.rest,
+        kind=kind_of(both.rest),
+        fragment=False,
+    )
+    return [*found[:first], polar, rest, *found[first + 1 :]]
+
+
+def _bare_polar(text: str) -> bool:
+    return agrees(text) or denies(text) or wavers(text)
+
+
+# "if you are a member": no statement of its own.
+_HANGS = re.compile(
+    r"(?:but |and |though )?(?:only |not |just )?(?:if|unless|when|provided|providing|as long as|"
+    r"except|only|because|since|as|wenn|falls|nur|außer|si|sauf|salvo|solo|sólo|se|tranne|exceto)\b",
+    re.IGNORECASE,
+)
+
+
+def _depends(rest: str) -> bool:
+    """Whether what stands beside a yes or a no says nothing without the question."""
+    if _HANGS.match(rest) or not (_CJK.search(rest) or " " in rest):
+        return True
+    return not has_verb(rest) and _short(rest)
+
+
 def _asked(found: list[_Found], question: str) -> list[_Found]:
     """Let the question speak where the answer alone does not.
 
@@ -519,7 +564,7 @@ def _asked(found: list[_Found], question: str) -> list[_Found]:
         return _glued(found)
     if not facts and is_polar(question):
         found = [
-            replace(one, kind="fact", text=f"{question} {one.text}")
+            replace(one, kind="fact", text=f"{asked(question)} {one.text}")
             if _settles(one, question)
             else one
             for one in found
@@ -537,16 +582,21 @@ def _asked(found: list[_Found], question: str) -> list[_Found]:
     ]
     all_fragments = all(found[index].fragment for index in facts)
     return [
-        replace(one, text=f"{question} {one.short or one.text}")
+        replace(one, text=_put(question, one.short or one.text))
         if one.fragment and (all_fragments or index == facts[0])
         else one
         for index, one in enumerate(found)
     ]
 
 
+def _put(question: str, said: str) -> str:
+    """Return a question and what was said to it as one text."""
+    return f"{asked(question) if _bare_polar(said) else question} {said}"
+
+
 def _settles(one: _Found, question: str) -> bool:
     """Whether a courtesy answers a question: "Of course.", but not to "Can you tell me ...?"."""
-    if denies(one.text):
+    if denies(one.text) or wavers(one.text):
         return True
     return agrees(one.text) and _REQUEST.match(question) is None
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-__all__ = ["Led", "agrees", "asked", "asked_and_said", "denies", "led", "wavers"]
+__all__ = ["Led", "agrees", "asked", "asked_and_said", "asks_what", "denies", "led", "wavers"]
 
 _BEFORE = (
     r"(?:(?:oh|well|ah|so|sorry|unfortunately|sadly|regrettably|i['’]m afraid|i am afraid|"
@@ -22,18 +22,18 @@ _ECHOED = (
     rf"(?:it|they|he|she|you|we|i|there|this|that|these|those) (?:{_HOW_SURE} )?"
     r"(?:is|are|was|were|does|do|did|has|have|had|can|could|will|would|may|must|should|am)"
 )
-_DENIED = rf"(?:{_ECHOED}(?:n['’]t| not|not)|(?:it|that|they)['’](?:s|re) not)"
+_DENIED = rf"(?:{_ECHOED}(?:n?['’]t| not|not)|(?:it|they|he|she|you|we|i) won['’]t|(?:it|that|they)['’](?:s|re) not)"
 _THINKING = r"i (?:do not|don['’]t) (?:think|believe) so"
 _YES = (
     r"(?:yes|yep|yup|yeah|aye|sure(?: thing)?|of course|certainly|absolutely|definitely|indeed|"
     r"correct|"
     r"true|right|exactly|ok|okay|affirmative|naturally|by all means|that['’]s (?:right|correct|"
     r"true|so)|"
-    r"that is (?:right|correct|true|so)|confirmed|agreed|very much so|without (?:a )?doubt|no doubt|"
-    r"undoubtedly|sure (?:is|are|does|do|can|will)|i can confirm (?:that|this|it)|"
+    r"that is (?:right|correct|true|so)|confirmed|agreed|very much so|without (?:a )?doubt|"
+    r"no doubt|undoubtedly|sure (?:is|are|does|do|can|will)|i can confirm (?:that|this|it)|"
     r"(?:all|both|each)(?: of them)?|they all (?:are|do|can|have|will)|"
-    r"all(?: of them)? (?:are|do|can|have|will)|ja|jawohl|klar|nat[üu]rlich|selbstverst[äa]ndlich|genau|"
-    r"stimmt|"
+    r"all(?: of them)? (?:are|do|can|have|will)|ja|jawohl|klar|nat[üu]rlich|"
+    r"selbstverst[äa]ndlich|genau|stimmt|"
     r"s[ií]|claro(?: que s[ií])?|por supuesto|correcto|oui|bien s[ûu]r|certo|certamente|sim|"
     r"com certeza|"
     r"natuurlijk|zeker|evet|tabii|はい|そうです|是的?|对|對|当然|當然|可以|نعم|أجل|हाँ|हां|जी हाँ|да)"
@@ -43,17 +43,19 @@ _NO = (
     r"on no account|not in the (?:least|slightest)|far from it|anything but|hardly|scarcely|barely|"
     r"(?:none|neither)(?: of them)?(?: (?:is|are|does|do|can|has|have|will))?|not a chance|"
     r"not a bit|"
-    rf"{_THINKING}|negative|false|incorrect|wrong|not (?:really|yet|currently|now|any ?more|true|so)|none at all|"
+    rf"{_THINKING}|negative|false|incorrect|wrong|"
+    r"not (?:really|yet|currently|now|any ?more|true|so)|none at all|"
     r"that['’]s (?:not (?:right|correct|true|so|the case)|false|wrong|incorrect)|"
     r"that is (?:not (?:right|correct|true|so|the case)|false|wrong|incorrect)|"
-    rf"(?:most )?(?:{_HOW}|unfortunately|sadly|regrettably|i['’]m afraid|i am afraid|apparently) not|"
+    rf"(?:most )?(?:{_HOW}|unfortunately|sadly|regrettably|i['’]m afraid|i am afraid|apparently) "
+    r"not|"
     r"nein|niemals|nie|keineswegs|auf keinen fall|(?:leider|bestimmt|sicher|gar|überhaupt) nicht|"
     r"nunca|jamás|claro que no|de ninguna manera|non|jamais|pas du tout|absolument pas|mai|"
     r"assolutamente no|n[ãa]o|nee|nooit|zeker niet|hayır|asla|いいえ|違います|"
     r"不是|不|不行|不可以|没有|"
     r"沒有|从不|否|لا|كلا|أبدا|नहीं|जी नहीं|нет|никогда)"
 )
-_END = r"[\s.,!:;…。！，、]*"
+_END = r"[\s.,!:;…。！，、।۔]*"
 _AGREES = re.compile(
     rf"{_BEFORE}(?:(?:{_YES}|{_HOW_SURE}),? )?(?:{_YES}|{_ECHOED})"
     rf"(?:[,.!]?\s(?:{_YES}|{_HOW}|{_ECHOED}|please))*{_END}",
@@ -84,6 +86,11 @@ _LED = re.compile(
     r"(?P<parted>[*_\s]*(?:[,.;:!，、。！—–]|\s-)[*_]*)\s*(?P<rest>\S.*)",
     re.IGNORECASE | re.DOTALL,
 )
+_NOT_SO = re.compile(
+    r"\W*(?P<polar>not) (?P<rest>(?:for|on|in|at|with|to|by|during|under|before|after|until|from) "
+    r"[^,;]{1,60})",
+    re.IGNORECASE,
+)
 _ENDS_SO = re.compile(
     rf"(?P<rest>(?:for|on|in|at|with|without|during|under|from|to|if|when) [^,.;]{{1,60}}),\s"
     rf"(?P<polar>{_YES}|{_NO}){_END}",
@@ -94,6 +101,30 @@ _LONGEST = 80
 
 _ASKED = re.compile(r"(?s)(?P<asked>.*[?？؟])\s+(?P<said>[^?？؟]+)")
 _MARK = re.compile(r"[?？؟]\W*$")
+
+
+_WHAT = re.compile(
+    r"^\W*(?:(?:and|but|so|or|then|please|hi|hello|ok(?:ay)?|(?:can|could|would|will) you|tell|let|"
+    r"me|us|know|do|i(?: would|['’]d) like to know|(?:of|in|at|for|on|to|from|by|since|until|with|"
+    r"um|bis|seit|ab|a|de|en|con|para|por|à|pour|di|da|per|em|com|op|met|voor|van)),? )*"
+    r"(?:who|whom|whose|what|when|where|why|how|which|wer|wem|wen|was|wann|wo|warum|wie|"
+    r"welche[rsmn]?|wieso|weshalb|woher|wohin|womit|qui|quoi|quand|où|pourquoi|comment|quels?|quelles?|combien|chi|"
+    r"cosa|quando|dove|perché|come|quale|quali|quanto|qué|quién|cuándo|dónde|cómo|cuál|cuánt[oa]s?|"
+    r"quem|onde|qual|quais|quantos?|wat|wanneer|waar|waarom|hoe|welke?)\b|"
+    r"什|多少|几|幾|哪|谁|誰|怎|如何|何[?？時日年人度]|いつ|どこ|どの|どれ|どう|なに|だれ|いくら|なぜ|"
+    r"(?:^|\s)(?:ما|ماذا|متى|كم|أين|كيف|من|لماذا|أي)\s|कौन|कब|कहाँ|कहां|कैसे|कितन|क्यों|"
+    r"(?:^|\s)(?:кто|что|где|когда|как|сколько|как\w{2,3}|почему)\s",
+    re.IGNORECASE,
+)
+"""What a question asks for that a yes or a no does not give."""
+
+_LAST = re.compile(r"(?<=[.!?؟])\s+(?=\S)|(?<=[。！？])")
+
+
+def asks_what(question: str) -> bool:
+    """Say whether a question asks for more than a yes or a no."""
+    parts = [part for part in _LAST.split(question.strip()) if part.strip()]
+    return bool(parts) and _WHAT.search(parts[-1]) is not None
 
 
 def agrees(text: str) -> bool:
@@ -138,7 +169,8 @@ def led(text: str) -> Led | None:
     match = _ENDS_SO.fullmatch(text.strip())
     if match is not None:
         return Led(match["polar"], match["rest"], len(text), 0)
-    return None
+    match = _NOT_SO.fullmatch(text)
+    return None if match is None else Led("no", match["rest"], len(text), 0)
 
 
 def asked(question: str) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 
+from faithguard._polar import asks_what
 from faithguard.claims._content import tells
 from faithguard.claims._phrases import (
     ABOUT,
@@ -186,7 +187,7 @@ def is_polar(question: str, *, said: bool = False) -> bool:
             is meant.
     """
     last = _SENTENCE_END.split(question.strip())[-1]
-    if ASKED_WORD.match(last) or _WHAT_ELSEWHERE.search(last):
+    if ASKED_WORD.match(last) or asks_what(last):
         return False
     return said or last.endswith(("?", "？", "؟")) or _INDIRECT.search(last) is not None
 
@@ -194,12 +195,6 @@ def is_polar(question: str, *, said: bool = False) -> bool:
 _INDIRECT = re.compile(
     r"(?i)\b(?:whether|(?:me|us|know|wonder\w*|confirm|ask|out|check) (?:if|that))\b"
 )
-_WHAT_ELSEWHERE = re.compile(
-    r"什|多少|几|幾|哪|谁|誰|怎|如何|何[?？時日年人度]|いつ|どこ|どの|どれ|どう|なに|だれ|いくら|なぜ|"
-    r"(?:^|\s)(?:ما|ماذا|متى|كم|أين|كيف|من|لماذا|أي)\s|कौन|कब|कहाँ|कहां|कैसे|कितन|क्यों|"
-    r"(?:^|\s)(?:кто|что|где|когда|как|сколько|как\w{2,3}|почему)\s"
-)
-"""What asks for more than a yes or a no in scripts of their own."""
 
 
 def _denies(question: str, *, figure: bool) -> bool:

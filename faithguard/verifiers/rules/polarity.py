@@ -569,7 +569,7 @@ def _opposed(scene: Scene, name: str) -> Verdict | None:
     """Veto where the opposite of a word stands in its place."""
     for mine in _parts(scene.reading, None):
         for near in scene.near:
-            if _is_excepted(scene, near):
+            if _is_excepted(scene, near) or _compared_alike(scene, near):
                 continue
             for theirs in _known_parts(near, scene):
                 pair = _opposites(mine, theirs, scene, near)
@@ -577,6 +577,15 @@ def _opposed(scene: Scene, name: str) -> Verdict | None:
                     reason = f"the context says {pair[1]!r}, the answer {pair[0]!r}"
                     return contradiction(scene, name, reason, near)
     return None
+
+
+def _compared_alike(scene: Scene, near: Near) -> bool:
+    """Whether both compare two things, and agree: "A is weaker than B", "B is stronger than A"."""
+    return any(
+        _turned_round(mine, theirs, near.reading) is False
+        for mine in _comparisons(scene.reading)
+        for theirs in _comparisons(near.reading)
+    )
 
 
 def _opposites(mine: _Part, theirs: _Part, scene: Scene, near: Near) -> tuple[str, str] | None:

@@ -1,0 +1,163 @@
+"""Sentence -> the facts that it tells side by side, and whether a statement mixes two of them.
+
+In: sentences of the context and the words of a statement. Out: facts. "The gym closes at 9 pm and
+the pool at 8 pm" tells two: what holds of the one supports nothing of the other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from faithguard.verifiers._context import Context, Sentence
+from faithguard.verifiers._terms import analyse
+from faithguard.verifiers._values import Value
+from faithguard.verifiers._verbs import base_of, is_participle
+
+__all__ = ["Fact", "facts_of", "in_parts", "mixed", "nearest"]
+
+_WALL = re.compile(r"[;；]\s*|,?\s+(?:while|whereas|whilst|but|however)\s+", re.IGNORECASE)
+_SEAM = re.compile(r",\s+(?:and\s+)?|\s+and\s+|[、，]", re.IGNORECASE)
+_PREPOSITIONS = frozenset(
+    "of in on at to from by for with about into onto over between through during under without"
+    " within per as than until till before after since".split()
+)
+_WORD = re.compile(r"[^\W_]+")
+_FEWEST = 2
+"""Words and values that a fact has."""
+_LONGEST_TITLE = 8
+_PRONOUN = re.compile(
+    r"\W*(?:he|she|it|they|this|that|these|those|his|her|its|their|both|er|sie|es|il|elle|ils|"
+    r"elles|él|ella|lui|lei|ele|ela|hij|zij)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What a sentence, or a part of it, tells."""
+
+    text: str
+    words: frozenset[str]
+    values: tuple[Value, ...]
+    carried: frozenset[str] = frozenset()
+    """Words of what stands before, which it speaks of as well."""
+
+    def holds(self, value: Value) -> bool:
+        """Say whether it tells of a value."""
+        return any(value.agrees(other) for other in self.values)
+
+
+def in_parts(text: str) -> list[str]:
+    """Return the parts of a sentence that words such as "while" set against each other."""
+    return _WALL.split(text)
+
+
+@lru_cache(maxsize=2_048)
+def _facts_in(text: str) -> tuple[Fact, ...]:
+    return tuple(_fact(part) for piece in in_parts(text) for part in _parted(piece))
+
+
+def _fact(text: str) -> Fact:
+    terms = analyse(text)
+    return Fact(text, frozenset(terms.words), terms.distinct)
+
+
+def _parted(piece: str) -> Iterator[str]:
+    """Yield the parts between commas and "and" that are facts beside each other."""
+    start = 0
+    for seam in _SEAM.finditer(piece):
+        left, right = piece[start : seam.start()], piece[seam.end() :]
+        following = _SEAM.search(right)
+        if following is not None and not _beside(left, right):
+            right = right[: following.start()]
+        if _beside(left, right):
+            yield left
+            start = seam.end()
+    yield piece[start:]
+
+
+def _beside(left: str, right: str) -> bool:
+    """Whether two parts tell of two things in one manner: "the gym at 9", "the pool at 8"."""
+    first = _WORD.search(right)
+    if first is None or _carries_on(first[0].casefold()):
+        return False
+    one, two = _fact(left), _fact(right)
+    if min(len(f.words) + len(f.values) for f in (one, two)) < _FEWEST:
+        return False
+    if any(mine.comparable(other) for mine in one.values for other in two.values):
+        return True
+    small = [{w.casefold() for w in _WORD.findall(part)} for part in (left, right)]
+    shared = small[0] & small[1] - {"the", "a", "an"}
+    return bool(shared) or (bool(_names(left)) and bool(_names(right)))
+
+
+def _carries_on(word: str) -> bool:
+    """Whether what begins with a word goes on with what was said before it."""
+    return word in _PREPOSITIONS or is_participle(word) or base_of(word) not in (None, word)
+
+
+def _names(text: str) -> list[str]:
+    return [word for word in _WORD.findall(text) if word[0].isupper()]
+
+
+def facts_of(sentence: Sentence, context: Context) -> tuple[Fact, ...]:
+    """Return the facts of a sentence; with the words before it that a pronoun stands for."""
+    found = _facts_in(sentence.words)
+    carried = _carried(sentence, context)
+    if not carried:
+        return found
+    return tuple(Fact(one.text, one.words, one.values, carried) for one in found)
+
+
+def _carried(sentence: Sentence, context: Context) -> frozenset[str]:
+    """Return the words of the sentence before, where one speaks of the same or is its title."""
+    words: frozenset[str] = frozenset()
+    before = context.before(sentence)
+    if before is not None and _PRONOUN.match(sentence.text):
+        words |= frozenset(before.terms.words)
+    while before is not None:
+        if not before.text.rstrip().endswith((".", "!", "?", "。")) and (
+            len(before.text.split()) <= _LONGEST_TITLE
+        ):
+            return words | frozenset(before.terms.words)
+        before = context.before(before)
+    return words
+
+
+def nearest(
+    words: frozenset[str], values: Sequence[Value], facts: Sequence[Fact]
+) -> Sequence[Fact]:
+    """Return the facts that hold most of some words and values."""
+    held = [
+        len(words & (fact.words | fact.carried)) + sum(map(fact.holds, values)) for fact in facts
+    ]
+    most = max(held, default=0)
+    return [fact for fact, count in zip(facts, held, strict=True) if count == most > 0]
+
+
+def mixed(
+    words: frozenset[str], values: Sequence[Value], near: Fact, facts: Sequence[Fact]
+) -> bool:
+    """Say whether what a fact lacks of a statement stands in another, and it is of another thing.
+
+    Args:
+        words: Of the statement.
+        values: Of the statement.
+        near: The fact.
+        facts: All that bear on the statement.
+    """
+    own = near.words | near.carried
+    strange = bool(near.words - words) or not all(
+        any(mine.agrees(value) for mine in values) for value in near.values
+    )
+    return strange and any(
+        far is not near
+        and (
+            (words & far.words) - own
+            or any(far.holds(value) and not near.holds(value) for value in values)
+        )
+        for far in facts
+    )

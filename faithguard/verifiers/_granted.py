@@ -1,0 +1,237 @@
+"""Whether the context says plainly what a yes to a question says.
+
+In: the statement that a yes makes, and its context. Out: None, or in words why what the context
+says is less: of some only, under a condition, of another time, as somebody's word, of two things
+one half each. Closed lists, in English; a denial in other languages too. In doubt it is less.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from faithguard.verifiers._context import Context
+from faithguard.verifiers._facts import Fact, facts_of, mixed, nearest
+from faithguard.verifiers._statement import NEGATIVE, Stated
+from faithguard.verifiers._terms import analyse, stem
+from faithguard.verifiers._values._words import language
+from faithguard.verifiers._verbs import base_of, is_past
+
+__all__ = ["DENIED", "withheld"]
+
+DENIED = "the context denies it"
+
+_CONDITION = re.compile(
+    r"\b(?:only|solely|exclusively|except\w*|excluding|unless|if|provided|providing|as long as|"
+    r"subject to|on condition|depending|depends|when|whenever|apart from|other than)\b",
+    re.IGNORECASE,
+)
+_UNSURE = re.compile(
+    r"\b(?:may|might|could|(?:plan|intend|hope|aim|want|wish|propose|consider|expect)(?:s|ed|ing)?"
+    r"(?= (?:to|that|a|the|\w+ing)\b)|(?:is|are) (?:due|likely|scheduled|supposed|said|thought|"
+    r"believed|rumoured|rumored|reported|alleged)|perhaps|possibly|probably|maybe|sometimes|rarely|"
+    r"seldom|hardly|barely|occasionally|often|usually|reportedly|allegedly)\b",
+    re.IGNORECASE,
+)
+_POSSIBLE = re.compile(r"\b(?:can|could|may|might)\b", re.IGNORECASE)
+_TOLD = re.compile(
+    r"\b(?:rumou?r\w*|alleg\w+|claim(?:s|ed)?|believ\w+|suspect\w*|fear(?:s|ed)?|argu\w+|doubt\w*|"
+    r"den(?:y|ies|ied)|suggest\w*|speculat\w+|critics?|opponents?|"
+    r"(?:people|some|they|he|she|neighbours|fans|users|customers) (?:say|says|said))\b",
+    re.IGNORECASE,
+)
+_FORMER = re.compile(
+    r"\b(?:used to|formerly|previously|no longer|not any more|once (?:was|were)|in the past|"
+    r"at one time|originally|former|ex-\w+)\b",
+    re.IGNORECASE,
+)
+_SOME = r"some|few|several|many|most|certain|selected|half|part|not all|not every|only|nearly all"
+_OF_SOME = re.compile(rf"(?:^|[,;:]\s)\W*(?:a\s)?(?P<some>{_SOME})\b", re.IGNORECASE)
+_UNDER = re.compile(
+    r"(?:^|[.;:]\s)\W*(?:with|without|for|during|under|upon|in case of|on request|after|before)\s"
+    r"(?P<what>[^,.;]{1,80}),\s",
+    re.IGNORECASE,
+)
+_FOR = re.compile(
+    r"\b(?P<link>for|with|without|during|within|under)\s(?P<what>[^,.;]{1,80})", re.IGNORECASE
+)
+_ALL = re.compile(r"\b(?:all|every\w*|any\w*|each|free|the whole|no matter)\b", re.IGNORECASE)
+_EVERY = re.compile(r"\b(?:all|every\w*|always|each|must|never|guaranteed)\b", re.IGNORECASE)
+_SURELY = re.compile(
+    r"\b(?:all|every\w*|always|each|any\w*|must|never|guaranteed?|have to|has to|required?|"
+    r"requires|needs?|mandatory|obliged|obligatory|compulsory|shall|no|none)\b",
+    re.IGNORECASE,
+)
+_IS = re.compile(r"\b(?:is|are|was|were|am|be|been|'s|'re)\b", re.IGNORECASE)
+_NO_DENIAL = re.compile(
+    r"\b(?:not\s+(?:only|just|merely|more|less|fewer|exceed\w*)|no\s+(?:matter|doubt|later|more|less|"
+    r"fewer|longer)\s*(?:than)?|no\.\s*\d)",
+    re.IGNORECASE,
+)
+
+_TENSES = {
+    **dict.fromkeys("is are am do does 's 're".split(), "present"),
+    **dict.fromkeys("was were did had".split(), "past"),
+    **dict.fromkeys("will shall 'll won't".split(), "future"),
+    **dict.fromkeys("has have".split(), "perfect"),
+    **dict.fromkeys("can may must should might could would cannot".split(), "modal"),
+}
+_TENSED = re.compile(
+    r"(?i)\b(?:is|are|am|do|does|was|were|did|had|will|shall|has|have|can|may|must|should|might|"
+    r"could|would|cannot)(?=\b|n['’]t)|['’](?:s|re|ll)\b"
+)
+_OTHER_TIME = {
+    "present": ({"past"}, {"future"}),
+    "future": ({"past"},),
+    "past": ({"future"}, {"present"}),
+    "perfect": ({"future"},),
+    "modal": ({"past"},),
+}
+"""What a question is about -> what an answer to it is not about."""
+
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_PEOPLE = ("people", "children", "men", "women", "staff")
+_MOST_OTHER = 1
+
+
+def withheld(statement: str, about: Stated, context: Context) -> str | None:
+    """Return why the context does not plainly say a statement; None if it may well.
+
+    Args:
+        statement: What a yes says.
+        about: Of its question.
+        context: What may say it.
+    """
+    terms = analyse(statement)
+    words, values = frozenset(terms.words), terms.distinct
+    facts = [
+        (fact, sentence.text)
+        for sentence in context.select(statement).sentences
+        for fact in facts_of(sentence, context)
+    ]
+    told = [fact for fact, _ in facts]
+    reasons: list[str | None] = []
+    for near in nearest(words, values, told):
+        if mixed(words, values, near, told):
+            reasons.append("the context says it of another")
+            continue
+        whole = next(text for fact, text in facts if fact is near)
+        whole = whole if sum(text == whole for _, text in facts) == 1 else near.text
+        reasons.append(_less(statement, words, near, whole, about))
+    return None if None in reasons else next(iter(reasons), None)
+
+
+def _less(
+    statement: str, words: frozenset[str], near: Fact, whole: str, about: Stated
+) -> str | None:
+    denied = [NEGATIVE.search(_NO_DENIAL.sub("", text)) is not None for text in (statement, whole)]
+    if denied[0] != denied[1]:
+        more = 0 if language(whole) == "en" and whole.isascii() else _MOST_OTHER
+        alike = words <= near.words and len(near.words - words) <= more
+        hedged = any(p.search(whole) for p in (_CONDITION, _UNSURE, _EVERY, _TOLD, _OF_SOME))
+        return DENIED if alike and not hedged else "the context does not say it plainly"
+    return next(iter(_limits(statement, words, near, whole, about)), None)
+
+
+def _limits(
+    statement: str, words: frozenset[str], near: Fact, whole: str, about: Stated
+) -> Iterator[str]:
+    """Yield what of a sentence says less than a statement."""
+    for pattern in (_CONDITION, _UNSURE, _TOLD, _FORMER):
+        for found in pattern.finditer(whole):
+            possible = _POSSIBLE.fullmatch(found[0]) and _POSSIBLE.search(statement)
+            if not possible and not _also(found[0], statement):
+                yield f"the context says {found[0]!r}"
+    some = _OF_SOME.search(whole)
+    if some is not None and not _also(some["some"], statement):
+        yield f"the context says it of {some['some']!r}"
+    every = _EVERY.search(statement)
+    if every is not None and not _SURELY.search(whole):
+        yield f"the context does not say {every[0]!r}"
+    under = _UNDER.search(whole)
+    if under is not None and _narrows(under["what"], words):
+        yield f"the context says it of a case: {under['what']!r}"
+    if _IS.search(statement):
+        for phrase in _FOR.finditer(near.text):
+            if _narrows(phrase["what"], words):
+                yield f"the context says it of a case: {phrase[0]!r}"
+    if _of_another_time(statement, near.text, about):
+        yield "the context says it of another time"
+    if _of_a_kind(about, words, near.text):
+        yield "the context says it of a kind only"
+    if about.verb and _crossed(about, words, near.text):
+        yield "the context says it the other way round"
+
+
+def _also(word: str, statement: str) -> bool:
+    return re.search(rf"\b{re.escape(word)}\b", statement, re.IGNORECASE) is not None
+
+
+def _narrows(phrase: str, words: frozenset[str]) -> bool:
+    """Whether a phrase names a case that a statement does not."""
+    terms = analyse(phrase)
+    return bool(terms.words) and not words & set(terms.words) and not _ALL.search(phrase)
+
+
+def _of_another_time(statement: str, text: str, about: Stated) -> bool:
+    if language(text) != "en":
+        return False
+    mine = _tenses(statement)
+    theirs = _tenses(text)
+    if about.verb:
+        tokens = [word.casefold() for word in _WORD.findall(text)]
+        forms = {t for t in tokens if base_of(t) == about.verb}
+        past = bool(forms) and all(is_past(t) and t != about.verb for t in forms)
+        asked_past = is_past(_verb_in(statement, about))
+        if not theirs and forms:
+            return past != asked_past and _verb_in(statement, about) not in forms
+    own = next(iter(mine), None)
+    if own is None:
+        own = "past" if about.verb and is_past(_verb_in(statement, about)) else "present"
+    return bool(theirs) and any(set(theirs) <= other for other in _OTHER_TIME[own])
+
+
+def _verb_in(statement: str, about: Stated) -> str:
+    return next(
+        (w for w in map(str.casefold, _WORD.findall(statement)) if base_of(w) == about.verb),
+        about.verb,
+    )
+
+
+def _tenses(text: str) -> list[str]:
+    found = (match[0].lower().replace("’", "'") for match in _TENSED.finditer(text))
+    return [_TENSES[word] for word in found]
+
+
+def _of_a_kind(about: Stated, words: frozenset[str], text: str) -> bool:
+    """Whether a sentence speaks of "premium members" where a statement speaks of "members"."""
+    noun = about.subject.rpartition(" ")[2]
+    plural = (noun.endswith("s") and not noun.endswith("ss")) or noun.casefold() in _PEOPLE
+    if not about.generic or not plural:
+        return False
+    found = list(re.finditer(rf"(?:([^\W\d_][\w-]*)\s)?\b{re.escape(noun)}\b", text, re.IGNORECASE))
+    kinds = [match[1] for match in found]
+    return bool(kinds) and all(
+        kind
+        and (keys := analyse(kind.casefold()).words)
+        and not words & set(keys)
+        and not _ALL.fullmatch(kind)
+        and base_of(kind.casefold()) is None
+        for kind in kinds
+    )
+
+
+def _crossed(about: Stated, words: frozenset[str], text: str) -> bool:
+    """Whether what does it stands behind the verb, and that to which it is done before it."""
+    tokens = [word.casefold() for word in _WORD.findall(text)]
+    keys = [stem(token) if token.isascii() else token for token in tokens]
+    verb = stem(about.verb)
+    at = next((n for n, t in enumerate(tokens) if keys[n] == verb or base_of(t) == about.verb), 0)
+    passive = "by" in tokens[at : at + 4]
+    if not at or passive:
+        return False
+    doers = set(analyse(about.subject).words)
+    others = words - doers - {verb}
+    behind = {n for n, key in enumerate(keys) if key in doers}
+    before = any(key in others for key in keys[:at])
+    return bool(behind) and min(behind) > at and before

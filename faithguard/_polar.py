@@ -9,7 +9,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-__all__ = ["Led", "agrees", "asked", "asked_and_said", "asks_what", "denies", "led", "wavers"]
+__all__ = [
+    "Led",
+    "agrees",
+    "asked",
+    "asked_and_said",
+    "asks_what",
+    "denies",
+    "led",
+    "sentences_of",
+    "wavers",
+]
 
 _BEFORE = (
     r"(?:(?:oh|well|ah|so|sorry|unfortunately|sadly|regrettably|i['’]m afraid|i am afraid|"
@@ -22,7 +32,10 @@ _ECHOED = (
     rf"(?:it|they|he|she|you|we|i|there|this|that|these|those) (?:{_HOW_SURE} )?"
     r"(?:is|are|was|were|does|do|did|has|have|had|can|could|will|would|may|must|should|am)"
 )
-_DENIED = rf"(?:{_ECHOED}(?:n?['’]t| not|not)|(?:it|they|he|she|you|we|i) won['’]t|(?:it|that|they)['’](?:s|re) not)"
+_DENIED = (
+    rf"(?:{_ECHOED}(?:n?['’]t| not|not)|(?:it|they|he|she|you|we|i) won['’]t|"
+    r"(?:it|that|they)['’](?:s|re) not)"
+)
 _THINKING = r"i (?:do not|don['’]t) (?:think|believe) so"
 _YES = (
     r"(?:yes|yep|yup|yeah|aye|sure(?: thing)?|of course|certainly|absolutely|definitely|indeed|"
@@ -118,13 +131,19 @@ _WHAT = re.compile(
 )
 """What a question asks for that a yes or a no does not give."""
 
-_LAST = re.compile(r"(?<=[.!?؟])\s+(?=\S)|(?<=[。！？])")
+_STOPS = re.compile(
+    r"(?<=[.!?؟])(?<!\b(?:Dr|Mr|Ms|St|No)\.)(?<!\bMrs\.)(?<!\bProf\.)\s+(?=\S)|(?<=[。！？])(?=.)"
+)
+
+
+def sentences_of(question: str) -> list[str]:
+    """Return what is said before a question, sentence by sentence, and the question."""
+    return _STOPS.split(question.strip())
 
 
 def asks_what(question: str) -> bool:
     """Say whether a question asks for more than a yes or a no."""
-    parts = [part for part in _LAST.split(question.strip()) if part.strip()]
-    return bool(parts) and _WHAT.search(parts[-1]) is not None
+    return _WHAT.search(sentences_of(question)[-1].rpartition(": ")[2]) is not None
 
 
 def agrees(text: str) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from faithguard._polar import asks_what
+from faithguard._polar import asks_what, sentences_of
 from faithguard.claims._content import tells
 from faithguard.claims._phrases import (
     ABOUT,
@@ -92,7 +92,6 @@ _NAME = re.compile(r"(?<=\w )(?!I\b)[A-Z]")
 # What is longer is no set phrase. It also bounds the time that the patterns can take.
 _LONGEST = 600
 _END = 60
-_SENTENCE_END = re.compile(r"(?<=[.!?？؟])\s+")
 
 
 def kind_of(words: str) -> Kind:
@@ -186,7 +185,7 @@ def is_polar(question: str, *, said: bool = False) -> bool:
         said: Whether the answer begins with one, so that any question that asks for nothing else
             is meant.
     """
-    last = _SENTENCE_END.split(question.strip())[-1]
+    last = sentences_of(question)[-1]
     if ASKED_WORD.match(last) or asks_what(last):
         return False
     return said or last.endswith(("?", "？", "؟")) or _INDIRECT.search(last) is not None

@@ -15,11 +15,12 @@ from typing import Literal
 from faithguard._polar import agrees, asked_and_said, asks_what, denies, led, wavers
 from faithguard.types import Claim, Failure, Verdict
 from faithguard.verifiers._context import Context, Sentence
-from faithguard.verifiers._facts import facts_of, in_parts, mixed
+from faithguard.verifiers._facts import Fact, facts_of, in_parts, mixed, words_in
 from faithguard.verifiers._granted import DENIED, withheld
 from faithguard.verifiers._measured import Measured, measured
 from faithguard.verifiers._statement import NEGATIVE, Stated, chosen, stated
 from faithguard.verifiers._terms import analyse
+from faithguard.verifiers._values import Value
 
 __all__ = ["ELSEWHERE", "NOT_OF_THIS", "Put", "elsewhere", "put", "settled"]
 
@@ -201,6 +202,8 @@ def put(claim: Claim, context: Context) -> Put:
     if beside and not sentence:
         if answer == "yes" and len(texts) == 1:
             texts = (f"{texts[0].rstrip('.')} {beside.rstrip(' .!')}.",)
+        elif answer == "no" and (instead := _in_its_place(beside, texts)):
+            beside, sentence = instead, True
         elif answer == "no" and _limits(beside, texts):
             return Put((claim,), context, "unsure")
     measures = tuple(measured(text, context) for text in texts)
@@ -223,6 +226,13 @@ _HANGING = re.compile(
 def _is_sentence(text: str) -> bool:
     """Whether what stands beside a yes or a no says something of its own."""
     return (_HANGING.match(text) is None and " " in text.strip()) or not text.isascii()
+
+
+def _in_its_place(beside: str, statements: Sequence[str]) -> str:
+    """Return a statement with what stands beside a no: "it is taught in English"."""
+    link, _, rest = beside.strip(" .!").partition(" ")
+    head, found, _ = statements[-1].rpartition(f" {link} ")
+    return f"{head}{found}{rest}." if rest and found else ""
 
 
 def _limits(beside: str, statements: Sequence[str]) -> bool:
@@ -306,8 +316,8 @@ def elsewhere(text: str, context: Context) -> bool:
         return False
     if _of_the_other(question, said, context):
         return True
-    asked, terms = frozenset(analyse(question).words), analyse(said)
-    own = frozenset(terms.words) - asked
+    asked = words_in(question)
+    own = words_in(f" {said}") - asked
     home = context.select(question).sentences[:1]
     if not home:
         return False
@@ -332,21 +342,39 @@ def _of_the_other(question: str, said: str, context: Context) -> bool:
     "The gym closes at 9 pm and the pool at 8 pm": "When does the pool close?", "9 pm.".
     """
     asks, says = analyse(question), analyse(said)
-    words, values = frozenset((*asks.words, *says.words)), (*asks.distinct, *says.distinct)
-    own = frozenset(says.words) - frozenset(asks.words)
+    asked, values = words_in(question), (*asks.distinct, *says.distinct)
+    own = words_in(said) - asked
+    words = asked | own
+    literal = said.strip(" .!")
     wrong = False
     for sentence in context.select(f"{question} {said}").sentences:
         facts = facts_of(sentence, context)
         near = [
             fact
             for fact in facts
-            if own <= fact.words and all(map(fact.holds, says.distinct)) and (own or says.distinct)
+            if (own <= fact.words and all(map(fact.holds, says.distinct)))
+            and (own or says.distinct or f" {literal}" in fact.text)
         ]
         if near and len(facts) > 1:
-            if not all(mixed(words, values, fact, facts) for fact in near):
+            if not all(
+                mixed(words, values, fact, facts) or _rivalled(asked, says.distinct, fact, facts)
+                for fact in near
+            ):
                 return False
             wrong = True
     return wrong
+
+
+def _rivalled(
+    asked: frozenset[str], values: Sequence[Value], near: Fact, facts: Sequence[Fact]
+) -> bool:
+    """Whether a fact with a value like the answer's holds what was asked, and this one does not."""
+    return any(
+        (asked & far.words) - near.words - near.carried
+        and any(mine.comparable(other) for mine in values for other in far.values)
+        for far in facts
+        if far is not near
+    )
 
 
 def _bare(text: str) -> str:
@@ -355,7 +383,7 @@ def _bare(text: str) -> str:
 
 def _parts(sentence: Sentence) -> list[frozenset[str]]:
     """Return the words of each part of a sentence that says something of its own."""
-    return [frozenset(analyse(part).words) for part in in_parts(sentence.words)]
+    return [words_in(part) for part in in_parts(sentence.words)]
 
 
 def _holds(part: frozenset[str], own: frozenset[str]) -> bool:

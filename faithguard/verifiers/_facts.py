@@ -16,10 +16,10 @@ from faithguard.verifiers._terms import analyse
 from faithguard.verifiers._values import Value
 from faithguard.verifiers._verbs import base_of, is_participle
 
-__all__ = ["Fact", "facts_of", "in_parts", "mixed", "nearest"]
+__all__ = ["Fact", "facts_of", "in_parts", "mixed", "nearest", "words_in"]
 
 _WALL = re.compile(r"[;；]\s*|,?\s+(?:while|whereas|whilst|but|however)\s+", re.IGNORECASE)
-_SEAM = re.compile(r",\s+(?:and\s+)?|\s+and\s+|[、，]", re.IGNORECASE)
+_SEAM = re.compile(r",\s+(?:(?:and|or)\s+)?|\s+and\s+|[、，]", re.IGNORECASE)
 _PREPOSITIONS = frozenset(
     "of in on at to from by for with about into onto over between through during under without"
     " within per as than until till before after since".split()
@@ -28,8 +28,10 @@ _WORD = re.compile(r"[^\W_]+")
 _FEWEST = 2
 """Words and values that a fact has."""
 _LONGEST_TITLE = 8
+_MOST_CARRIED = 3
+"""Sentences back to which a pronoun may point."""
 _PRONOUN = re.compile(
-    r"\W*(?:he|she|it|they|this|that|these|those|his|her|its|their|both|er|sie|es|il|elle|ils|"
+    r"\W*(?:(?:since|in|by|from|until|after|before|on|at|for|today|now)\b[^,.]{0,30}?,? )?(?:he|she|it|they|this|that|these|those|his|her|its|their|both|er|sie|es|il|elle|ils|"
     r"elles|él|ella|lui|lei|ele|ela|hij|zij)\b",
     re.IGNORECASE,
 )
@@ -60,9 +62,16 @@ def _facts_in(text: str) -> tuple[Fact, ...]:
     return tuple(_fact(part) for piece in in_parts(text) for part in _parted(piece))
 
 
+def words_in(text: str) -> frozenset[str]:
+    """Return the keys of a text, and the letters that tell one of a kind: "lot A"."""
+    return frozenset((*analyse(text).words, *_LETTER.findall(text)))
+
+
+_LETTER = re.compile(r"(?<=[^\W\d_][ -])(?!I\b)[A-Z]\b(?!\.\s?[A-Z])")
+
+
 def _fact(text: str) -> Fact:
-    terms = analyse(text)
-    return Fact(text, frozenset(terms.words), terms.distinct)
+    return Fact(text, words_in(text), analyse(text).distinct)
 
 
 def _parted(piece: str) -> Iterator[str]:
@@ -82,25 +91,49 @@ def _parted(piece: str) -> Iterator[str]:
 def _beside(left: str, right: str) -> bool:
     """Whether two parts tell of two things in one manner: "the gym at 9", "the pool at 8"."""
     first = _WORD.search(right)
-    if first is None or _carries_on(first[0].casefold()):
+    if first is None:
+        return False
+    if first[0].casefold() in _PREPOSITIONS:
+        return _distributed(left, right)
+    if _carries_on(first[0].casefold()):
         return False
     one, two = _fact(left), _fact(right)
     if min(len(f.words) + len(f.values) for f in (one, two)) < _FEWEST:
         return False
     if any(mine.comparable(other) for mine in one.values for other in two.values):
         return True
-    small = [{w.casefold() for w in _WORD.findall(part)} for part in (left, right)]
-    shared = small[0] & small[1] - {"the", "a", "an"}
-    return bool(shared) or (bool(_names(left)) and bool(_names(right)))
+    mine, theirs = ([w.casefold() for w in _WORD.findall(part)] for part in (left, right))
+    shared = set(mine) & set(theirs)
+    told = any(word in _VERBS or base_of(word) or word in one.words for word in shared)
+    ends_alike = not shared.isdisjoint(_PREPOSITIONS & set(mine[-_TAIL:]))
+    return told or ends_alike or (_tells_of_a_name(left) and _tells_of_a_name(right))
+
+
+_VERBS = frozenset("is are was were has have had can may must will do does did".split())
+_TAIL = 3
+"""Words at the end of a part in which it says where, when or for whom."""
+
+
+def _distributed(left: str, right: str) -> bool:
+    """Whether two parts say two things each in one order: "in Turku in May", "in Oulu in June"."""
+    mine, theirs = (
+        [w.casefold() for w in _WORD.findall(part) if w.casefold() in _PREPOSITIONS]
+        for part in (left, right)
+    )
+    return len(theirs) > 1 and mine[-len(theirs) :] == theirs
 
 
 def _carries_on(word: str) -> bool:
     """Whether what begins with a word goes on with what was said before it."""
-    return word in _PREPOSITIONS or is_participle(word) or base_of(word) not in (None, word)
+    return is_participle(word) or base_of(word) not in (None, word)
 
 
-def _names(text: str) -> list[str]:
-    return [word for word in _WORD.findall(text) if word[0].isupper()]
+def _tells_of_a_name(text: str) -> bool:
+    """Whether a part says something of a name, and is no list of names."""
+    words = _WORD.findall(text)
+    return any(word[0].isupper() for word in words) and any(
+        word.islower() and analyse(word).words for word in words
+    )
 
 
 def facts_of(sentence: Sentence, context: Context) -> tuple[Fact, ...]:
@@ -115,14 +148,18 @@ def facts_of(sentence: Sentence, context: Context) -> tuple[Fact, ...]:
 def _carried(sentence: Sentence, context: Context) -> frozenset[str]:
     """Return the words of the sentence before, where one speaks of the same or is its title."""
     words: frozenset[str] = frozenset()
+    before, place = context.before(sentence), sentence
+    for _ in range(_MOST_CARRIED):
+        if before is None or not _PRONOUN.match(place.text):
+            break
+        words |= words_in(before.words)
+        before, place = context.before(before), before
     before = context.before(sentence)
-    if before is not None and _PRONOUN.match(sentence.text):
-        words |= frozenset(before.terms.words)
     while before is not None:
         if not before.text.rstrip().endswith((".", "!", "?", "。")) and (
             len(before.text.split()) <= _LONGEST_TITLE
         ):
-            return words | frozenset(before.terms.words)
+            return words | words_in(before.words)
         before = context.before(before)
     return words
 

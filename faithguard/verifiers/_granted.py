@@ -8,14 +8,15 @@ one half each. Closed lists, in English; a denial in other languages too. In dou
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from faithguard.verifiers._context import Context
-from faithguard.verifiers._facts import Fact, facts_of, mixed, nearest
+from faithguard.verifiers._facts import Fact, facts_of, mixed, nearest, words_in
 from faithguard.verifiers._statement import NEGATIVE, Stated
 from faithguard.verifiers._terms import analyse, stem
 from faithguard.verifiers._values._words import language
-from faithguard.verifiers._verbs import base_of, is_past
+from faithguard.verifiers._verbs import base_of, is_past, past_of
 
 __all__ = ["DENIED", "withheld"]
 
@@ -55,6 +56,7 @@ _UNDER = re.compile(
 _FOR = re.compile(
     r"\b(?P<link>for|with|without|during|within|under)\s(?P<what>[^,.;]{1,80})", re.IGNORECASE
 )
+_WITHOUT = re.compile(r"\b(?:without|free|even if)\b", re.IGNORECASE)
 _ALL = re.compile(r"\b(?:all|every\w*|any\w*|each|free|the whole|no matter)\b", re.IGNORECASE)
 _EVERY = re.compile(r"\b(?:all|every\w*|always|each|must|never|guaranteed)\b", re.IGNORECASE)
 _SURELY = re.compile(
@@ -103,22 +105,30 @@ def withheld(statement: str, about: Stated, context: Context) -> str | None:
         context: What may say it.
     """
     terms = analyse(statement)
-    words, values = frozenset(terms.words), terms.distinct
+    words, values = words_in(statement), terms.distinct
     facts = [
         (fact, sentence.text)
         for sentence in context.select(statement).sentences
-        for fact in facts_of(sentence, context)
+        for fact in _without_deeds(facts_of(sentence, context), about)
     ]
     told = [fact for fact, _ in facts]
     reasons: list[str | None] = []
+    letters = {key for key in words if len(key) == 1 and key.isupper()}
     for near in nearest(words, values, told):
-        if mixed(words, values, near, told):
+        if mixed(words, values, near, told) or not letters <= near.words | near.carried:
             reasons.append("the context says it of another")
             continue
         whole = next(text for fact, text in facts if fact is near)
         whole = whole if sum(text == whole for _, text in facts) == 1 else near.text
         reasons.append(_less(statement, words, near, whole, about))
     return None if None in reasons else next(iter(reasons), None)
+
+
+def _without_deeds(facts: Sequence[Fact], about: Stated) -> list[Fact]:
+    """Return facts that do not speak of a verb only because the sentence before does."""
+    done = {word for word in (about.verb, past_of(about.verb)) if word}
+    keys = frozenset(key for word in done for key in analyse(word).words)
+    return [replace(fact, carried=fact.carried - keys) for fact in facts]
 
 
 def _less(
@@ -155,6 +165,8 @@ def _limits(
         for phrase in _FOR.finditer(near.text):
             if _narrows(phrase["what"], words):
                 yield f"the context says it of a case: {phrase[0]!r}"
+    if _WITHOUT.search(statement) and not _WITHOUT.search(whole) and not NEGATIVE.search(whole):
+        yield "the context does not say that it is so without"
     if _of_another_time(statement, near.text, about):
         yield "the context says it of another time"
     if _of_a_kind(about, words, near.text):

@@ -35,7 +35,7 @@ _BOUND = re.compile(
 )
 _BOUNDED = re.compile(
     r"\b(?:than|most|least|up to|maximum|minimum|over|above|under|below|from|between|about|around|"
-    r"nearly|almost|roughly|approximately|until|before|after|by|to|within)\s+(?:an?\s+|the\s+)?\W?$",
+    r"nearly|almost|roughly|approximately|until|before|after|within)\s+(?:an?\s+|the\s+)?\W?$",
     re.IGNORECASE,
 )
 _NOT_ORDERED = re.compile(r"midnight", re.IGNORECASE)

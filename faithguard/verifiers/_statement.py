@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from faithguard._polar import sentences_of
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._terms import analyse
 from faithguard.verifiers._values._words import language
@@ -43,9 +44,10 @@ class Stated:
     """Whether the subject has no article, or stands for all of a kind."""
 
 
-_SENTENCES = re.compile(
-    r"(?<=[.!?])(?<!\b(?:Dr|Mr|Ms|St|No)\.)(?<!\b(?:Mrs)\.)(?<!\b(?:Prof)\.)\s+(?=\S)"
+_POINTS = re.compile(
+    r"\b(?:it|they|them|he|she|him|her|this|that|these|those|its|their)\b", re.IGNORECASE
 )
+"""Without one of these, what is said before a question is not asked about."""
 _ENDS = " \t\n?？؟.!。！¿¡*_\"'“”"
 
 _POLITE = re.compile(
@@ -115,12 +117,19 @@ def stated(question: str, context: Context) -> Stated:
         question: With or without its mark.
         context: Its words tell where the subject of a question ends.
     """
-    *before, last = _SENTENCES.split(question.strip())
+    *before, last = sentences_of(question)
     last = last.strip(_ENDS)
     polite = _POLITE.match(last)
     last = _OR_NOT.sub("", last[polite.end() :] if polite else last)
     wrapped = _WRAPPED.fullmatch(last)
     said = _direct(last, context) if wrapped is None else _plain(wrapped["rest"])
+    if not _POINTS.search(last):
+        before = []
+    elif before and (name := _named_in(" ".join(before), context)):
+        said = replace(
+            said, parts=tuple(_POINTS.sub(lambda _: name, p, count=1) for p in said.parts)
+        )
+        before = []
     found = [replace(said, parts=(part,)) for part in said.parts]
     parts = tuple(
         " ".join([*before, part[:1].upper() + part[1:] + "."])
@@ -133,6 +142,26 @@ def stated(question: str, context: Context) -> Stated:
     return replace(said, parts=parts, clear=clear)
 
 
+def _named_in(text: str, context: Context) -> str:
+    """Return the longest run of words of a text that the context names: "the Lumo lamp"."""
+    words = [word.strip(_ENDS + ",;:") for word in text.split()]
+    held = [sentence.text.casefold() for sentence in context.select(text, most=8).sentences]
+    runs = (
+        words[start : start + size]
+        for size in range(_LONGEST_RUN, 0, -1)
+        for start in range(len(words) - size + 1)
+    )
+    return next(
+        (
+            " ".join(run)
+            for run in runs
+            if analyse(" ".join(run)).words and any(_holds(t, run) for t in held)
+        ),
+        "",
+    )
+
+
+_LONGEST_RUN = 5
 _OR = re.compile(r"\bor\b", re.IGNORECASE)
 
 
@@ -163,7 +192,11 @@ def _put_right(match: re.Match[str], context: Context) -> Stated:
     """
     words = match["rest"].split()
     verb = _SHORTENED.get(match["verb"].casefold(), match["verb"].casefold())
+    if (needed := _needed(words, context)) is not None:
+        return Stated((needed,))
     most = _subject_of(words, context)
+    while most < len(words) - 1 and words[most][:1].isupper():
+        most += 1
     subject, rest = words[:most], words[most:]
     clear = NEGATIVE.search(" ".join(words)) is None
     if verb in _HELPING and rest:
@@ -174,6 +207,22 @@ def _put_right(match: re.Match[str], context: Context) -> Stated:
         said = [*subject, verb, *rest]
     about = " ".join(subject)
     return Stated((" ".join(said),), clear, about, base.casefold(), generic=_is_generic(about))
+
+
+def _needed(words: Sequence[str], context: Context) -> str | None:
+    """Return "a deposit is required" of "do I need a deposit", as the context says it."""
+    if len(words) < 3 or words[0].casefold() not in _ANYBODY or words[1] not in ("need", "require"):
+        return None
+    rest = " ".join(words[2:])
+    held = " ".join(s.text.casefold() for s in context.select(rest).sentences)
+    said = _REQUIRED.search(held)
+    if said is None or re.search(r"\bneeds?\b", held) or rest.startswith("to "):
+        return None
+    return f"{rest} is {said[0]}"
+
+
+_ANYBODY = frozenset("i you we one they people anyone everyone".split())
+_REQUIRED = re.compile(r"\b(?:required|needed|necessary|mandatory|compulsory|obligatory)\b")
 
 
 def _subject_of(words: Sequence[str], context: Context) -> int:

@@ -402,7 +402,7 @@ _WAIVER = re.compile(
 )
 _REQUIRED = re.compile(
     r"\b(?:only\s+(?:with|under|in|if|when|after|by|on|to|for)|provided(?:\s+that)?|as\s+long\s+as|must|requires?"
-    r"|required|needs?|on\s+condition|subject\s+to|(?:no|not|cannot|\w+n['’]t)\s[^.;,]{0,60}\bwithout|unless)\b",
+    r"|required|need(?:s|ed)?|necessary|mandatory|compulsory|on\s+condition|subject\s+to|(?:no|not|cannot|\w+n['’]t)\s[^.;,]{0,60}\bwithout|unless)\b",
     re.I,
 )
 

@@ -186,7 +186,7 @@ def is_polar(question: str, *, said: bool = False) -> bool:
             is meant.
     """
     last = sentences_of(question)[-1]
-    if ASKED_WORD.match(last) or asks_what(last):
+    if asks_what(last):
         return False
     return said or last.endswith(("?", "？", "؟")) or _INDIRECT.search(last) is not None
 

@@ -203,7 +203,7 @@ def put(claim: Claim, context: Context) -> Put:
         if answer == "yes" and len(texts) == 1:
             texts = (f"{texts[0].rstrip('.')} {beside.rstrip(' .!')}.",)
         elif answer == "no" and (instead := _in_its_place(beside, texts)):
-            beside, sentence = instead, True
+            beside, sentence = (instead, True) if instead != texts[-1] else ("", False)
         elif answer == "no" and _limits(beside, texts):
             return Put((claim,), context, "unsure")
     measures = tuple(measured(text, context) for text in texts)
@@ -368,12 +368,11 @@ def _of_the_other(question: str, said: str, context: Context) -> bool:
 def _rivalled(
     asked: frozenset[str], values: Sequence[Value], near: Fact, facts: Sequence[Fact]
 ) -> bool:
-    """Whether a fact with a value like the answer's holds what was asked, and this one does not."""
+    """Whether what was asked goes with a like value further on: "9 for adults, 6 for children"."""
     return any(
         (asked & far.words) - near.words - near.carried
         and any(mine.comparable(other) for mine in values for other in far.values)
-        for far in facts
-        if far is not near
+        for far in facts[facts.index(near) + 1 :]
     )
 
 

@@ -31,7 +31,8 @@ _LONGEST_TITLE = 8
 _MOST_CARRIED = 3
 """Sentences back to which a pronoun may point."""
 _PRONOUN = re.compile(
-    r"\W*(?:(?:since|in|by|from|until|after|before|on|at|for|today|now)\b[^,.]{0,30}?,? )?(?:he|she|it|they|this|that|these|those|his|her|its|their|both|er|sie|es|il|elle|ils|"
+    r"\W*(?:(?:since|in|by|from|until|after|before|on|at|for|today|now)\b[^,.]{0,30}?,? )?"
+    r"(?:he|she|it|they|this|that|these|those|his|her|its|their|both|er|sie|es|il|elle|ils|"
     r"elles|él|ella|lui|lei|ele|ela|hij|zij)\b",
     re.IGNORECASE,
 )
@@ -59,15 +60,37 @@ def in_parts(text: str) -> list[str]:
 
 @lru_cache(maxsize=2_048)
 def _facts_in(text: str) -> tuple[Fact, ...]:
-    return tuple(_fact(part) for piece in in_parts(text) for part in _parted(piece))
+    return tuple(
+        _fact(part)
+        for piece in in_parts(text)
+        for whole in _apposed(piece)
+        for part in _parted(whole)
+    )
+
+
+_APPOSED = re.compile(
+    r"(?P<subject>[^,]{1,60}), (?P<inside>[^,]{1,160}), (?P<rest>(?P<verb>[^\W\d_]+)\b.*)",
+    re.DOTALL,
+)
+
+
+def _apposed(piece: str) -> Iterator[str]:
+    """Yield what a sentence says, and what it says beside that of its subject."""
+    match = _APPOSED.fullmatch(piece)
+    if match is None or not _is_verb(match["verb"].casefold()):
+        yield piece
+        return
+    yield f"{match['subject']} {match['rest']}"
+    yield f"{match['subject']} {match['inside']}"
 
 
 def words_in(text: str) -> frozenset[str]:
-    """Return the keys of a text, and the letters that tell one of a kind: "lot A"."""
+    """Return the keys of a text, the letters that tell one of a kind ("lot A"), and May."""
     return frozenset((*analyse(text).words, *_LETTER.findall(text)))
 
 
-_LETTER = re.compile(r"(?<=[^\W\d_][ -])(?!I\b)[A-Z]\b(?!\.\s?[A-Z])")
+# "may" is no month
+_LETTER = re.compile(r"(?<=[^\W\d_][ -])(?:(?!I\b)[A-Z]\b(?!\.\s?[A-Z])|May\b)")
 
 
 def _fact(text: str) -> Fact:
@@ -106,7 +129,8 @@ def _beside(left: str, right: str) -> bool:
     shared = set(mine) & set(theirs)
     told = any(word in _VERBS or base_of(word) or word in one.words for word in shared)
     ends_alike = not shared.isdisjoint(_PREPOSITIONS & set(mine[-_TAIL:]))
-    return told or ends_alike or (_tells_of_a_name(left) and _tells_of_a_name(right))
+    named = first[0][0].isupper() and _tells_of_a_name(left) and _tells_of_a_name(right)
+    return told or ends_alike or named
 
 
 _VERBS = frozenset("is are was were has have had can may must will do does did".split())
@@ -146,7 +170,7 @@ def facts_of(sentence: Sentence, context: Context) -> tuple[Fact, ...]:
 
 
 def _carried(sentence: Sentence, context: Context) -> frozenset[str]:
-    """Return the words of the sentence before, where one speaks of the same or is its title."""
+    """Return what a pronoun stands for, its title, and what its passage opens with."""
     words: frozenset[str] = frozenset()
     before, place = context.before(sentence), sentence
     for _ in range(_MOST_CARRIED):
@@ -154,14 +178,26 @@ def _carried(sentence: Sentence, context: Context) -> frozenset[str]:
             break
         words |= words_in(before.words)
         before, place = context.before(before), before
-    before = context.before(sentence)
+    first, before = sentence, context.before(sentence)
     while before is not None:
         if not before.text.rstrip().endswith((".", "!", "?", "。")) and (
             len(before.text.split()) <= _LONGEST_TITLE
         ):
             return words | words_in(before.words)
-        before = context.before(before)
-    return words
+        first, before = before, context.before(before)
+    return words | _topic(first.words) if first is not sentence else words
+
+
+@lru_cache(maxsize=256)
+def _topic(opening: str) -> frozenset[str]:
+    """Return the words that stand before the first verb of the sentence that opens a passage."""
+    words = opening.split()
+    end = next((n for n, word in enumerate(words) if _is_verb(word.casefold().strip(",;:"))), 0)
+    return words_in(" ".join(words[:end]))
+
+
+def _is_verb(word: str) -> bool:
+    return word in _VERBS or base_of(word) not in (None, word)
 
 
 def nearest(

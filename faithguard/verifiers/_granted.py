@@ -58,6 +58,7 @@ _FOR = re.compile(
 )
 _WITHOUT = re.compile(r"\b(?:without|free|even if)\b", re.IGNORECASE)
 _ALL = re.compile(r"\b(?:all|every\w*|any\w*|each|free|the whole|no matter)\b", re.IGNORECASE)
+_FEE = re.compile(r"\b(?:fees?|charges?|costs?|price|payment)\b", re.IGNORECASE)
 _EVERY = re.compile(r"\b(?:all|every\w*|always|each|must|never|guaranteed)\b", re.IGNORECASE)
 _SURELY = re.compile(
     r"\b(?:all|every\w*|always|each|any\w*|must|never|guaranteed?|have to|has to|required?|"
@@ -147,6 +148,24 @@ def _limits(
     statement: str, words: frozenset[str], near: Fact, whole: str, about: Stated
 ) -> Iterator[str]:
     """Yield what of a sentence says less than a statement."""
+    yield from _hedges(statement, whole)
+    under = _UNDER.search(whole)
+    cases = [under] if under is not None else []
+    if _IS.search(statement):
+        cases += _FOR.finditer(near.text)
+    for case in cases:
+        if _narrows(case["what"], words):
+            yield f"the context says it of a case: {case[0]!r}"
+    if _of_another_time(statement, near.text, about):
+        yield "the context says it of another time"
+    if _of_a_kind(about, words, near.text):
+        yield "the context says it of a kind only"
+    if about.verb and _crossed(about, words, near.text):
+        yield "the context says it the other way round"
+
+
+def _hedges(statement: str, whole: str) -> Iterator[str]:
+    """Yield the words of a sentence that make less of it."""
     for pattern in (_CONDITION, _UNSURE, _TOLD, _FORMER):
         for found in pattern.finditer(whole):
             possible = _POSSIBLE.fullmatch(found[0]) and _POSSIBLE.search(statement)
@@ -158,21 +177,8 @@ def _limits(
     every = _EVERY.search(statement)
     if every is not None and not _SURELY.search(whole):
         yield f"the context does not say {every[0]!r}"
-    under = _UNDER.search(whole)
-    if under is not None and _narrows(under["what"], words):
-        yield f"the context says it of a case: {under['what']!r}"
-    if _IS.search(statement):
-        for phrase in _FOR.finditer(near.text):
-            if _narrows(phrase["what"], words):
-                yield f"the context says it of a case: {phrase[0]!r}"
-    if _WITHOUT.search(statement) and not _WITHOUT.search(whole) and not NEGATIVE.search(whole):
+    if _WITHOUT.search(statement) and not (_WITHOUT.search(whole) or NEGATIVE.search(whole)):
         yield "the context does not say that it is so without"
-    if _of_another_time(statement, near.text, about):
-        yield "the context says it of another time"
-    if _of_a_kind(about, words, near.text):
-        yield "the context says it of a kind only"
-    if about.verb and _crossed(about, words, near.text):
-        yield "the context says it the other way round"
 
 
 def _also(word: str, statement: str) -> bool:
@@ -182,7 +188,8 @@ def _also(word: str, statement: str) -> bool:
 def _narrows(phrase: str, words: frozenset[str]) -> bool:
     """Whether a phrase names a case that a statement does not."""
     terms = analyse(phrase)
-    return bool(terms.words) and not words & set(terms.words) and not _ALL.search(phrase)
+    free = _ALL.search(phrase) or _FEE.search(phrase)
+    return bool(terms.words) and not words & set(terms.words) and not free
 
 
 def _of_another_time(statement: str, text: str, about: Stated) -> bool:
@@ -195,6 +202,8 @@ def _of_another_time(statement: str, text: str, about: Stated) -> bool:
         forms = {t for t in tokens if base_of(t) == about.verb}
         past = bool(forms) and all(is_past(t) and t != about.verb for t in forms)
         asked_past = is_past(_verb_in(statement, about))
+        if _verb_in(statement, about) in forms:
+            return False
         if not theirs and forms:
             return past != asked_past and _verb_in(statement, about) not in forms
     own = next(iter(mine), None)

@@ -15,7 +15,7 @@ from faithguard._polar import sentences_of
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._terms import analyse
 from faithguard.verifiers._values._words import language
-from faithguard.verifiers._verbs import past_of
+from faithguard.verifiers._verbs import base_of, past_of
 
 __all__ = ["NEGATIVE", "Stated", "chosen", "stated"]
 
@@ -229,10 +229,10 @@ def _subject_of(words: Sequence[str], context: Context) -> int:
     """Return how many words the subject has that stands at the beginning of words."""
     held = [s.text.casefold() for s in context.select(" ".join(words), most=8).sentences]
     least = 2 if words[0].casefold() in _ARTICLES | _EACH else 1
-    found = max(
-        (n for n in range(1, len(words)) if any(_holds(t, words[:n]) for t in held)),
-        default=0,
-    )
+    lengths = [n for n in range(1, len(words)) if any(_holds(t, words[:n]) for t in held)]
+    # "visitors" of "visitors park in lot A"
+    followed = [n for n in lengths if any(_verb_follows(t, words[:n]) for t in held)]
+    found = max(followed or lengths, default=0)
     if found < least:
         # the context may say "members" of what is asked of "all members"
         rest = words[1:] if least > 1 else words
@@ -254,6 +254,15 @@ def _subject_of(words: Sequence[str], context: Context) -> int:
 
 def _holds(text: str, words: Sequence[str]) -> bool:
     return re.search(rf"(?<!\w){re.escape(' '.join(words).casefold())}(?!\w)", text) is not None
+
+
+def _verb_follows(text: str, words: Sequence[str]) -> bool:
+    pattern = rf"(?<!\w){re.escape(' '.join(words).casefold())}\s+([^\W\d_]+)"
+    found = re.search(pattern, text)
+    return found is not None and (found[1] in _FINITE or base_of(found[1]) is not None)
+
+
+_FINITE = frozenset(_AUXILIARY.split("|"))
 
 
 def _is_generic(subject: str) -> bool:

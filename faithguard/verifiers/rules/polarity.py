@@ -407,6 +407,12 @@ _REQUIRED = re.compile(
 )
 
 
+_IS_REQUIRED = re.compile(
+    r"\b(?:is|are|was|were)\s+(?:\w+ly\s+)?(?:required|needed|necessary|mandatory|compulsory)$",
+    re.I,
+)
+
+
 def _waived(scene: Scene, name: str) -> Verdict | None:
     """Veto "without consent" where the context says "only with consent"."""
     waivers = list(_WAIVER.finditer(scene.reading.text))
@@ -433,7 +439,8 @@ def _demanded(scene: Scene, name: str, keys: frozenset[str]) -> Verdict | None:
         before = [t for t in near.reading.tokens if t.start < asked.start()][-_SCOPE:]
         if any(_negates(t, near.reading.text) for t in before):
             continue  # "not required"
-        wanted = frozenset(t.key for t in near.reading.tokens if t.key and t.start >= asked.start())
+        at = 0 if _IS_REQUIRED.search(near.reading.text[: asked.end()]) else asked.start()
+        wanted = frozenset(t.key for t in near.reading.tokens if t.key and t.start >= at)
         held = scene.weight(keys & wanted) >= _SAME_STATEMENT * scene.weight(keys)
         known = rest & (near.reading.keys | scene.pages.inherited(near.number))
         if held and 3 * len(known) >= len(rest):

@@ -159,7 +159,9 @@ class Put:
         measure = self.measures[number]
         if found.label in ("supported", "conflicting") and self.about is not None:
             alone = self.about if len(self.measures) == 1 else Stated((), verb="", subject="")
-            reason = withheld(self.pieces[number].text, alone, self.context)
+            text = self.pieces[number].text
+            by_words = found.verifier.startswith("lexical")
+            reason = withheld(text, alone, self.context, by_words=by_words)
             if reason == DENIED:
                 return replace(
                     found, label="contradicted", p_supported=_AGAINST, reason=reason,

@@ -97,13 +97,25 @@ _PEOPLE = ("people", "children", "men", "women", "staff")
 _MOST_OTHER = 1
 
 
-def withheld(statement: str, about: Stated, context: Context) -> str | None:
+_SAID_BY_ITSELF = frozenset(
+    analyse(
+        "have include offer provide get take use need allow possible available there exist give"
+        " make work contain come go find see able sell buy serve run keep hold way option any"
+    ).words
+)
+"""Words that a question may hold and its answer need not."""
+
+
+def withheld(
+    statement: str, about: Stated, context: Context, *, by_words: bool = False
+) -> str | None:
     """Return why the context does not plainly say a statement; None if it may well.
 
     Args:
         statement: What a yes says.
         about: Of its question.
         context: What may say it.
+        by_words: Whether it is thought to say it for its words alone, so that it has to hold them.
     """
     terms = analyse(statement)
     words, values = words_in(statement), terms.distinct
@@ -119,10 +131,26 @@ def withheld(statement: str, about: Stated, context: Context) -> str | None:
         if mixed(words, values, near, told) or not letters <= near.words | near.carried:
             reasons.append("the context says it of another")
             continue
+        held = near.words.union(near.carried, *(fact.words for fact in told))
+        lacking = words - held - _SAID_BY_ITSELF - letters - _in_other_forms(statement, near.text)
+        if by_words and lacking:
+            reasons.append(f"the context lacks {min(lacking)!r}")
+            continue
         whole = next(text for fact, text in facts if fact is near)
         whole = whole if sum(text == whole for _, text in facts) == 1 else near.text
         reasons.append(_less(statement, words, near, whole, about))
     return None if None in reasons else next(iter(reasons), None)
+
+
+def _in_other_forms(statement: str, text: str) -> frozenset[str]:
+    """Return the keys of the verbs that a sentence has in another form: "wear", "worn"."""
+    bases = {base_of(word.casefold()) for word in _WORD.findall(text)} - {None}
+    return frozenset(
+        key
+        for word in _WORD.findall(statement)
+        if base_of(word.casefold()) in bases
+        for key in analyse(word.casefold()).words
+    )
 
 
 def _without_deeds(facts: Sequence[Fact], about: Stated) -> list[Fact]:

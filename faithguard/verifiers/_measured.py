@@ -58,7 +58,7 @@ def measured(statement: str, context: Context) -> Measured | None:
             continue
         compare = next(c for group, (_, c) in zip(bound.groups(), _BOUNDS, strict=True) if group)
         bare = f"{statement[: bound.start()]}{statement[value.end :]}"
-        found = _found(value, bare, context)
+        found = _found(value, _next(statement, value), bare, context)
         if found is None:
             return None
         other, before = found
@@ -74,12 +74,21 @@ def measured(statement: str, context: Context) -> Measured | None:
     return None
 
 
-def _found(value: Value, bare: str, context: Context) -> tuple[Value, str] | None:
+def _next(text: str, value: Value) -> tuple[str, ...]:
+    """Return the key of the word that stands after a value: of what it is a number."""
+    return analyse(" ".join(text[value.end :].split()[:1])).words
+
+
+def _found(
+    value: Value, counted: tuple[str, ...], bare: str, context: Context
+) -> tuple[Value, str] | None:
     """Return the one value that the context has in the place of another, and what is before it."""
     terms = analyse(bare)
     facts = [f for s in context.select(bare).sentences for f in facts_of(s, context)]
     for fact in nearest(frozenset(terms.words), terms.distinct, facts):
         rivals = [o for o in analyse(fact.text).values if value.comparable(o)]
+        alike = [o for o in rivals if _next(fact.text, o) == counted]
+        rivals = alike if len(rivals) > 1 else rivals
         if len(rivals) == 1:
             return rivals[0], fact.text[: rivals[0].start]
     return None

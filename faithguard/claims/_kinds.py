@@ -188,9 +188,21 @@ def is_polar(question: str, *, said: bool = False) -> bool:
     last = sentences_of(question)[-1]
     if asks_what(last):
         return False
-    return said or last.endswith(("?", "？", "؟")) or _INDIRECT.search(last) is not None
+    if _INDIRECT.search(last) or (last.endswith(("?", "？", "؟")) and not said):
+        return True
+    if not said or _OF_YOU.search(last):
+        return False
+    opens = last.endswith(("?", "？", "؟")) or ASKING.match(last) is not None
+    return opens or (len(last.split()) <= _FEW_WORDS and not last.endswith((".", "!")))
 
 
+_FEW_WORDS = 6
+"""Of a question without its mark: "pets allowed"."""
+_OF_YOU = re.compile(
+    r"(?i)\byou (?:\w+ly |also |ever |really |guys )*(?:like|love|enjoy|know|remember|think|want|"
+    r"prefer|watch|feel|agree|believe|see|seen|hear|heard|mean|read|play|guess|care)\b|\banything else\b"
+)
+"""A question for company: a yes to it is none to a question of facts."""
 _INDIRECT = re.compile(
     r"(?i)\b(?:whether|(?:me|us|know|wonder\w*|confirm|ask|out|check) (?:if|that))\b"
 )

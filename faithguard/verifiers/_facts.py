@@ -14,6 +14,7 @@ from functools import lru_cache
 from faithguard.verifiers._context import Context, Sentence
 from faithguard.verifiers._terms import analyse
 from faithguard.verifiers._values import Value
+from faithguard.verifiers._values._words import language
 from faithguard.verifiers._verbs import base_of, is_participle
 
 __all__ = ["Fact", "facts_of", "in_parts", "mixed", "nearest", "words_in"]
@@ -27,6 +28,8 @@ _PREPOSITIONS = frozenset(
 _WORD = re.compile(r"[^\W_]+")
 _FEWEST = 2
 """Words and values that a fact has."""
+_LONGEST = 250
+"""Characters; a comma in what is longer seldom parts two facts."""
 _LONGEST_TITLE = 8
 _MOST_CARRIED = 3
 """Sentences back to which a pronoun may point."""
@@ -100,7 +103,7 @@ def _fact(text: str) -> Fact:
 def _parted(piece: str) -> Iterator[str]:
     """Yield the parts between commas and "and" that are facts beside each other."""
     start = 0
-    for seam in _SEAM.finditer(piece):
+    for seam in _SEAM.finditer(piece) if len(piece) <= _LONGEST else ():
         left, right = piece[start : seam.start()], piece[seam.end() :]
         following = _SEAM.search(right)
         if following is not None and not _beside(left, right):
@@ -127,12 +130,19 @@ def _beside(left: str, right: str) -> bool:
         return True
     mine, theirs = ([w.casefold() for w in _WORD.findall(part)] for part in (left, right))
     shared = set(mine) & set(theirs)
-    told = any(word in _VERBS or base_of(word) or word in one.words for word in shared)
+    if not _is_english(left) or not _is_english(right):
+        return False
+    told = any(word in _VERBS or base_of(word) for word in shared)
     ends_alike = not shared.isdisjoint(_PREPOSITIONS & set(mine[-_TAIL:]))
     named = first[0][0].isupper() and _tells_of_a_name(left) and _tells_of_a_name(right)
     return told or ends_alike or named
 
 
+def _is_english(text: str) -> bool:
+    return _FOREIGN.search(text) is None and language(text) == "en"
+
+
+_FOREIGN = re.compile(r"[\u0250-\u1fff\u3000-\uffff]")
 _VERBS = frozenset("is are was were has have had can may must will do does did".split())
 _TAIL = 3
 """Words at the end of a part in which it says where, when or for whom."""

@@ -31,9 +31,10 @@ _HOW_SURE = r"(?:most |quite |very )?(?:absolutely|definitely|certainly|clearly|
 _ECHOED = (
     rf"(?:it|they|he|she|you|we|i|there|this|that|these|those) (?:{_HOW_SURE} )?"
     r"(?:is|are|was|were|does|do|did|has|have|had|can|could|will|would|may|must|should|am)"
+    r"(?: to)?"
 )
 _DENIED = (
-    rf"(?:{_ECHOED}(?:n?['’]t| not|not)|(?:it|they|he|she|you|we|i) won['’]t|"
+    rf"(?:{_ECHOED}(?:n?['’]t| not|not)(?: (?:have|need) to)?|(?:it|they|he|she|you|we|i) won['’]t|"
     r"(?:it|that|they)['’](?:s|re) not)"
 )
 _THINKING = r"i (?:do not|don['’]t) (?:think|believe) so"

@@ -200,7 +200,8 @@ _FEW_WORDS = 6
 """Of a question without its mark: "pets allowed"."""
 _OF_YOU = re.compile(
     r"(?i)\byou (?:\w+ly |also |ever |really |guys )*(?:like|love|enjoy|know|remember|think|want|"
-    r"prefer|watch|feel|agree|believe|see|seen|hear|heard|mean|read|play|guess|care)\b|\banything else\b"
+    r"prefer|watch|feel|agree|believe|see|seen|hear|heard|mean|read|play|guess|care)\b|"
+    r"\banything else\b"
 )
 """A question for company: a yes to it is none to a question of facts."""
 _INDIRECT = re.compile(

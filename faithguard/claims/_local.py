@@ -55,7 +55,7 @@ _YES_NO = re.compile(
 )
 # "The answer is 50 EUR": the question says of what.
 _ANSWERED = re.compile(
-    r"(?:the|my|your) (?:(?:correct|final|short|right|exact) )?answer(?: to (?:your|the|this) "
+    r"(?:(?:the|my|your) )?(?:(?:correct|final|short|right|exact) )?answer(?: to (?:your|the|this) "
     r"question)?(?: is|:) |die antwort (?:lautet|ist):? |la respuesta es:? |la r[eé]ponse est:? |"
     r"la risposta è:? |a resposta é:? |het antwoord is:? ",
     re.IGNORECASE,

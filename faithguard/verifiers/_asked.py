@@ -15,7 +15,7 @@ from typing import Literal
 from faithguard._polar import agrees, asked_and_said, asks_what, denies, led, wavers
 from faithguard.types import Claim, Failure, Verdict
 from faithguard.verifiers._context import Context, Sentence
-from faithguard.verifiers._facts import Fact, facts_of, in_parts, mixed, words_in
+from faithguard.verifiers._facts import Fact, facts_of, has_verb, in_parts, mixed, words_in
 from faithguard.verifiers._granted import DENIED, withheld
 from faithguard.verifiers._measured import Measured, measured
 from faithguard.verifiers._statement import NEGATIVE, Stated, chosen, stated
@@ -227,7 +227,7 @@ _HANGING = re.compile(
 
 def _is_sentence(text: str) -> bool:
     """Whether what stands beside a yes or a no says something of its own."""
-    return (_HANGING.match(text) is None and " " in text.strip()) or not text.isascii()
+    return not text.isascii() or (_HANGING.match(text) is None and has_verb(text))
 
 
 def _in_its_place(beside: str, statements: Sequence[str]) -> str:

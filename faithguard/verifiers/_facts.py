@@ -17,7 +17,7 @@ from faithguard.verifiers._values import Value
 from faithguard.verifiers._values._words import language
 from faithguard.verifiers._verbs import base_of, is_participle
 
-__all__ = ["Fact", "facts_of", "in_parts", "mixed", "nearest", "words_in"]
+__all__ = ["Fact", "facts_of", "has_verb", "in_parts", "mixed", "nearest", "words_in"]
 
 _WALL = re.compile(r"[;；]\s*|,?\s+(?:while|whereas|whilst|but|however)\s+", re.IGNORECASE)
 _SEAM = re.compile(r",\s+(?:(?:and|or)\s+)?|\s+and\s+|[、，]", re.IGNORECASE)
@@ -204,6 +204,11 @@ def _topic(opening: str) -> frozenset[str]:
     words = opening.split()
     end = next((n for n, word in enumerate(words) if _is_verb(word.casefold().strip(",;:"))), 0)
     return words_in(" ".join(words[:end]))
+
+
+def has_verb(text: str) -> bool:
+    """Say whether a text holds a form of a verb that cannot well be anything else."""
+    return any(_is_verb(word.casefold()) for word in _WORD.findall(text))
 
 
 def _is_verb(word: str) -> bool:

@@ -57,6 +57,25 @@ _FOR = re.compile(
     r"\b(?P<link>for|with|without|during|within|under)\s(?P<what>[^,.;]{1,80})", re.IGNORECASE
 )
 _WITHOUT = re.compile(r"\b(?:without|free|even if)\b", re.IGNORECASE)
+_SCOPED = frozenset(
+    "cover insure protect refund reimburse accept allow permit treat exempt waive cancel".split()
+)
+_PERMITTED = re.compile(
+    r"\b(?:is|are|be) (?:allowed|permitted|accepted|covered|insured|refunded|reimbursed|protected|"
+    r"exempt|waived|free|forbidden|banned)\b",
+    re.IGNORECASE,
+)
+_WHERE = re.compile(
+    r"\b(?P<link>for|with|without|during|within|under|from|in|on|at|by|against|over|above|after|"
+    r"before)\s(?P<what>[^,.;]{1,80})",
+    re.IGNORECASE,
+)
+"""What a permission or a cover is often bound to."""
+_SLOT = re.compile(
+    r"\b(?P<link>by|to|from|than|against|into)\s(?P<what>(?:(?!by\b|to\b|from\b|than\b|in\b|on\b|at\b|"
+    r"for\b|and\b|or\b)[^\s,.;]+\s?){1,5})",
+    re.IGNORECASE,
+)
 _ALL = re.compile(r"\b(?:all|every\w*|any\w*|each|free|the whole|no matter)\b", re.IGNORECASE)
 _FEE = re.compile(r"\b(?:fees?|charges?|costs?|price|payment)\b", re.IGNORECASE)
 _EVERY = re.compile(r"\b(?:all|every\w*|always|each|must|never|guaranteed)\b", re.IGNORECASE)
@@ -92,7 +111,10 @@ _OTHER_TIME = {
 }
 """What a question is about -> what an answer to it is not about."""
 
+_THAN = re.compile(r"\bthan\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_BEING = frozenset("is are was were be been being".split())
+_LINKS = frozenset("to from in on at for with of by and or".split())
 _PEOPLE = ("people", "children", "men", "women", "staff")
 _MOST_OTHER = 1
 
@@ -130,6 +152,12 @@ def withheld(
     for near in nearest(words, values, told):
         if mixed(words, values, near, told) or not letters <= near.words | near.carried:
             reasons.append("the context says it of another")
+            continue
+        if _THAN.search(statement) and not words <= near.words:
+            reasons.append("the context compares others")
+            continue
+        if by_words and not all(any(fact.holds(value) for fact in told) for value in values):
+            reasons.append("the context lacks one of its values")
             continue
         held = near.words.union(near.carried, *(fact.words for fact in told))
         lacking = words - held - _SAID_BY_ITSELF - letters - _in_other_forms(statement, near.text)
@@ -179,15 +207,19 @@ def _limits(
     yield from _hedges(statement, whole)
     under = _UNDER.search(whole)
     cases = [under] if under is not None else []
-    if _IS.search(statement):
+    if about.verb in _SCOPED or _PERMITTED.search(statement):
+        cases += _WHERE.finditer(near.text)
+    elif _IS.search(statement):
         cases += _FOR.finditer(near.text)
     for case in cases:
-        if _narrows(case["what"], words):
+        if _narrows(case["what"], words | near.carried):
             yield f"the context says it of a case: {case[0]!r}"
     if _of_another_time(statement, near.text, about):
         yield "the context says it of another time"
     if _of_a_kind(about, words, near.text):
         yield "the context says it of a kind only"
+    if _in_another_slot(statement, near.text):
+        yield "the context says it in another order"
     if about.verb and _crossed(about, words, near.text):
         yield "the context says it the other way round"
 
@@ -270,17 +302,35 @@ def _of_a_kind(about: Stated, words: frozenset[str], text: str) -> bool:
     )
 
 
+def _in_another_slot(statement: str, text: str) -> bool:
+    """Whether what stands after a preposition stands elsewhere in a sentence that has it too."""
+    theirs: dict[str, set[str]] = {}
+    for slot in _SLOT.finditer(text):
+        theirs.setdefault(slot["link"].lower(), set()).update(analyse(slot["what"]).words)
+    held = set(analyse(text).words)
+    return any(
+        (own := set(analyse(slot["what"]).words) & held)
+        and (other := theirs.get(slot["link"].lower()))
+        and not own & other
+        for slot in _SLOT.finditer(statement)
+    )
+
+
 def _crossed(about: Stated, words: frozenset[str], text: str) -> bool:
     """Whether what does it stands behind the verb, and that to which it is done before it."""
     tokens = [word.casefold() for word in _WORD.findall(text)]
     keys = [stem(token) if token.isascii() else token for token in tokens]
     verb = stem(about.verb)
     at = next((n for n, t in enumerate(tokens) if keys[n] == verb or base_of(t) == about.verb), 0)
-    passive = "by" in tokens[at : at + 4]
-    if not at or passive:
+    if not at:
         return False
     doers = set(analyse(about.subject).words)
     others = words - doers - {verb}
     behind = {n for n, key in enumerate(keys) if key in doers}
+    passive = is_participle(tokens[at]) and not _BEING.isdisjoint(tokens[max(0, at - 2) : at])
+    by = next((n for n in range(at, min(at + 4, len(tokens))) if tokens[n] == "by"), 0)
+    if passive and by and behind:
+        end = next((n for n in range(by + 1, len(tokens)) if tokens[n] in _LINKS), len(tokens))
+        return behind.isdisjoint(range(by, end))
     before = any(key in others for key in keys[:at])
     return bool(behind) and min(behind) > at and before

@@ -174,8 +174,6 @@ class Led:
 
     polar: str
     rest: str
-    end: int
-    """Where what says yes or no ends."""
     start: int
     """Where the rest begins."""
 
@@ -188,12 +186,12 @@ def led(text: str) -> Led | None:
     match = _LED.fullmatch(text)
     numbered = match is not None and "." in match["parted"] and match["rest"][0].isdigit()
     if match is not None and not numbered:
-        return Led(match["polar"], match["rest"], match.end("polar"), match.start("rest"))
+        return Led(match["polar"], match["rest"], match.start("rest"))
     match = _ENDS_SO.fullmatch(text.strip())
     if match is not None:
-        return Led(match["polar"], match["rest"], len(text), 0)
+        return Led(match["polar"], match["rest"], 0)
     match = _NOT_SO.fullmatch(text)
-    return None if match is None else Led("no", match["rest"], len(text), 0)
+    return None if match is None else Led("no", match["rest"], 0)
 
 
 def asked(question: str) -> str:

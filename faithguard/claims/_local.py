@@ -519,18 +519,23 @@ def _parted(found: list[_Found], question: str, answer: str) -> list[_Found]:
     if both is None:
         return found
     put = f"{asked(question)} {one.text}"
-    inside = led(answer[one.start : one.end])
+    source = answer[one.start : one.end]
+    inside = led(source)
     if _depends(both.rest) or inside is None or not inside.start:
         return [*found[:first], replace(one, text=put, fragment=False), *found[first + 1 :]]
-    polar = replace(one, end=one.start + inside.end, text=put, fragment=False, cites=())
+    end = one.start + len(source[: inside.start].rstrip())
+    polar = replace(one, end=end, text=put, fragment=False, cites=())
     rest = replace(
         one,
         start=one.start + inside.start,
-        text=both.rest,
+        text=_JOINS.sub("", both.rest),
         kind=kind_of(both.rest),
         fragment=False,
     )
     return [*found[:first], polar, rest, *found[first + 1 :]]
+
+
+_JOINS = re.compile(r"^(?:and|but|so|however|though),?\s+", re.IGNORECASE)
 
 
 def _bare_polar(text: str) -> bool:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from faithguard.verifiers._context import Context, Sentence
 from faithguard.verifiers._terms import analyse
@@ -188,13 +189,13 @@ def _carried(sentence: Sentence, context: Context) -> frozenset[str]:
             break
         words |= words_in(before.words)
         before, place = context.before(before), before
-    first, before = sentence, context.before(sentence)
-    while before is not None:
+    first = sentence
+    while (before := context.before(first)) is not None:
         if not before.text.rstrip().endswith((".", "!", "?", "。")) and (
             len(before.text.split()) <= _LONGEST_TITLE
         ):
             return words | words_in(before.words)
-        first, before = before, context.before(before)
+        first = before
     return words | _topic(first.words) if first is not sentence else words
 
 
@@ -208,7 +209,15 @@ def _topic(opening: str) -> frozenset[str]:
 
 def has_verb(text: str) -> bool:
     """Say whether a text holds a form of a verb that cannot well be anything else."""
-    return any(_is_verb(word.casefold()) for word in _WORD.findall(text))
+    words = [word.casefold() for word in _WORD.findall(text)]
+    plain = (
+        base_of(word) == word and (before.endswith("s") or before in _WE)
+        for before, word in pairwise(words)
+    )
+    return any(map(_is_verb, words)) or any(plain)
+
+
+_WE = frozenset("i you we they".split())
 
 
 def _is_verb(word: str) -> bool:

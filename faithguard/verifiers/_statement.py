@@ -119,6 +119,8 @@ def stated(question: str, context: Context) -> Stated:
     """
     *before, last = sentences_of(question)
     last = last.strip(_ENDS)
+    if len(last) > _LONGEST:
+        return Stated((question,), clear=False)
     polite = _POLITE.match(last)
     last = _OR_NOT.sub("", last[polite.end() :] if polite else last)
     wrapped = _WRAPPED.fullmatch(last)
@@ -144,7 +146,7 @@ def stated(question: str, context: Context) -> Stated:
 
 def _named_in(text: str, context: Context) -> str:
     """Return the longest run of words of a text that the context names: "the Lumo lamp"."""
-    words = [word.strip(_ENDS + ",;:") for word in text.split()]
+    words = [word.strip(_ENDS + ",;:") for word in text.split()[-_MOST_WORDS:]]
     held = [sentence.text.casefold() for sentence in context.select(text, most=8).sentences]
     runs = (
         words[start : start + size]
@@ -162,6 +164,9 @@ def _named_in(text: str, context: Context) -> str:
 
 
 _LONGEST_RUN = 5
+_MOST_WORDS = 60
+_LONGEST = 400
+"""Characters; what is longer is no question that a yes answers."""
 _OR = re.compile(r"\bor\b", re.IGNORECASE)
 
 
@@ -229,7 +234,8 @@ def _subject_of(words: Sequence[str], context: Context) -> int:
     """Return how many words the subject has that stands at the beginning of words."""
     held = [s.text.casefold() for s in context.select(" ".join(words), most=8).sentences]
     least = 2 if words[0].casefold() in _ARTICLES | _EACH else 1
-    lengths = [n for n in range(1, len(words)) if any(_holds(t, words[:n]) for t in held)]
+    most = min(len(words), _LONGEST_SUBJECT)
+    lengths = [n for n in range(1, most) if any(_holds(t, words[:n]) for t in held)]
     # "visitors" of "visitors park in lot A"
     followed = [n for n in lengths if any(_verb_follows(t, words[:n]) for t in held)]
     found = max(followed or lengths, default=0)
@@ -239,7 +245,7 @@ def _subject_of(words: Sequence[str], context: Context) -> int:
         known = next(
             (
                 n + least - 1
-                for n in range(len(rest) - 1, 0, -1)
+                for n in range(min(len(rest), _LONGEST_SUBJECT) - 1, 0, -1)
                 if any(_holds(t, rest[:n]) for t in held)
             ),
             0,
@@ -254,6 +260,10 @@ def _subject_of(words: Sequence[str], context: Context) -> int:
 
 def _holds(text: str, words: Sequence[str]) -> bool:
     return re.search(rf"(?<!\w){re.escape(' '.join(words).casefold())}(?!\w)", text) is not None
+
+
+_LONGEST_SUBJECT = 12
+"""In words."""
 
 
 def _verb_follows(text: str, words: Sequence[str]) -> bool:

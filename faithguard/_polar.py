@@ -16,6 +16,7 @@ __all__ = [
     "asked_and_said",
     "asks_what",
     "denies",
+    "echoes",
     "led",
     "sentences_of",
     "wavers",
@@ -48,7 +49,7 @@ _YES = (
     r"(?:all|both|each)(?: of them)?|they all (?:are|do|can|have|will)|"
     r"all(?: of them)? (?:are|do|can|have|will)|ja|jawohl|klar|nat[üu]rlich|"
     r"selbstverst[äa]ndlich|genau|stimmt|"
-    r"s[ií]|claro(?: que s[ií])?|por supuesto|correcto|oui|bien s[ûu]r|certo|certamente|sim|"
+    r"s[iíì]|claro(?: que s[iíì])?|por supuesto|correcto|oui|bien s[ûu]r|certo|certamente|sim|"
     r"com certeza|"
     r"natuurlijk|zeker|evet|tabii|はい|そうです|是的?|对|對|当然|當然|可以|نعم|أجل|हाँ|हां|जी हाँ|да)"
 )
@@ -160,6 +161,21 @@ def denies(text: str) -> bool:
     """Say whether words say no, and nothing else: "No.", "Definitely not.", "It isn't."."""
     bare = text.strip()
     return len(bare) <= _LONGEST and _DENIES.fullmatch(bare) is not None
+
+
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+_DENYING = re.compile("^[不没沒未]")
+
+
+def echoes(question: str, said: str) -> str:
+    """Return "yes" or "no" where an answer repeats or denies a verb of its question: "不需要"."""
+    bare = said.strip(" .。！!")
+    if not bare or _UNSPACED.search(bare) is None:
+        return ""
+    plain = _DENYING.sub("", bare)
+    if not plain or plain not in question:
+        return ""
+    return "yes" if plain == bare else "no"
 
 
 def wavers(text: str) -> bool:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from faithguard._polar import agrees, asked, denies, led, wavers
+from faithguard._polar import agrees, asked, denies, echoes, led, wavers
 from faithguard.claims._attribution import attribution_end, without_attribution
 from faithguard.claims._blocks import Block, blocks, cells
 from faithguard.claims._clauses import Clause, clauses
@@ -515,6 +515,9 @@ def _parted(found: list[_Found], question: str, answer: str) -> list[_Found]:
     if first is None or not question or not is_polar(question, said=True):
         return found
     one = found[first]
+    if echoes(question, one.text):
+        found[first] = replace(one, fragment=True, short=one.text)
+        return found
     both = None if _bare_polar(one.text) else led(one.text)
     if both is None:
         return found
@@ -596,7 +599,8 @@ def _asked(found: list[_Found], question: str) -> list[_Found]:
 
 def _put(question: str, said: str) -> str:
     """Return a question and what was said to it as one text."""
-    return f"{asked(question) if _bare_polar(said) else question} {said}"
+    polar = _bare_polar(said) or echoes(question, said)
+    return f"{asked(question) if polar else question} {said}"
 
 
 def _settles(one: _Found, question: str) -> bool:

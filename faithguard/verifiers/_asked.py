@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from faithguard._polar import agrees, asked_and_said, asks_what, denies, led, wavers
+from faithguard._polar import agrees, asked_and_said, asks_what, denies, echoes, led, wavers
 from faithguard.types import Claim, Failure, Verdict
 from faithguard.verifiers._context import Context, Sentence
 from faithguard.verifiers._facts import Fact, facts_of, has_verb, in_parts, mixed, words_in
@@ -189,14 +189,16 @@ def put(claim: Claim, context: Context) -> Put:
         return Put((claim,), context)
     question, said = parts
     beside, polar = "", said
-    if not (agrees(said) or denies(said) or wavers(said)):
+    echo = echoes(question, said)
+    if not (agrees(said) or denies(said) or wavers(said) or echo):
         both = led(said)
         if both is None:
             side = chosen(question, said, context)
             return Put((claim if side is None else replace(claim, text=side),), context)
         polar, beside = both.polar, both.rest
     about = stated(question, context)
-    answer: Answer = "yes" if agrees(polar) else "no" if denies(polar) else "unsure"
+    yes, no = agrees(polar) or echo == "yes", denies(polar) or echo == "no"
+    answer: Answer = "yes" if yes else "no" if no else "unsure"
     if answer == "unsure" or not about.clear:
         return Put((claim,), context, "unsure")
     sentence = bool(beside) and _is_sentence(beside)
@@ -329,13 +331,38 @@ def elsewhere(text: str, context: Context) -> bool:
     whole = _bare(said)
     if any(_bare(sentence.text) == whole for sentence in context.holding(own, most=_MOST)):
         return False  # a sentence of the context answers whatever it is put to
-    near = [part for sentence in context.holding(own, most=_MOST) for part in _parts(sentence)]
+    if _no_longer(question, own, context):
+        return True
+    near = [
+        # a pronoun stands for what was asked about in a sentence that says something of it
+        fact.words | (fact.carried if fact.words & asked else frozenset())
+        for sentence in context.holding(own, most=_MOST)
+        for fact in facts_of(sentence, context)
+    ]
     far = [
         part for sentence in home if not _means(sentence, own, context) for part in _parts(sentence)
     ]
     return _most(asked, [part for part in far if not _holds(part, own)]) > _most(
         asked, [part for part in near if _holds(part, own)]
     )
+
+
+_FORMER = re.compile(
+    r"\b(?:until (?:\w+ )?\d{4}|used to|formerly|former|previously|no longer|in the past)\b",
+    re.IGNORECASE,
+)
+_PAST = re.compile(
+    r"\b(?:was|were|did|had|until|used to|former\w*|previous\w*|in the past|in \d{4})\b",
+    re.IGNORECASE,
+)
+
+
+def _no_longer(question: str, own: frozenset[str], context: Context) -> bool:
+    """Whether what is asked of today is said of the answer as of the past only."""
+    if _PAST.search(question):
+        return False
+    found = context.holding(own, most=_MOST)
+    return bool(found) and all(_FORMER.search(sentence.text) for sentence in found)
 
 
 def _of_the_other(question: str, said: str, context: Context) -> bool:

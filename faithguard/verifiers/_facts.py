@@ -20,7 +20,10 @@ from faithguard.verifiers._verbs import base_of, is_participle
 
 __all__ = ["Fact", "facts_of", "has_verb", "in_parts", "mixed", "nearest", "words_in"]
 
-_WALL = re.compile(r"[;；]\s*|,?\s+(?:while|whereas|whilst|but|however)\s+", re.IGNORECASE)
+_WALL = re.compile(
+    r"[;；]\s*|,?\s+(?:while|whereas|whilst|but|however|aber|sondern|mais|pero|sino|ma|mas|maar)\s+",
+    re.IGNORECASE,
+)
 _SEAM = re.compile(r",\s+(?:(?:and|or)\s+)?|\s+and\s+|[、，]", re.IGNORECASE)
 _PREPOSITIONS = frozenset(
     "of in on at to from by for with about into onto over between through during under without"
@@ -37,8 +40,8 @@ _MOST_CARRIED = 3
 _PRONOUN = re.compile(
     r"\W*(?:(?:since|in|by|from|until|after|before|on|at|for|today|now)\b[^,.]{0,30}?,? )?"
     r"(?:he|she|it|they|this|that|these|those|his|her|its|their|both|er|sie|es|il|elle|ils|"
-    r"elles|él|ella|lui|lei|ele|ela|hij|zij)\b",
-    re.IGNORECASE,
+    r"elles|él|ella|lui|lei|ele|ela|hij|zij)\b|.*\b(?:it|them|him)\b",
+    re.IGNORECASE | re.DOTALL,
 )
 
 
@@ -136,7 +139,8 @@ def _beside(left: str, right: str) -> bool:
     told = any(word in _VERBS or base_of(word) for word in shared)
     ends_alike = not shared.isdisjoint(_PREPOSITIONS & set(mine[-_TAIL:]))
     named = first[0][0].isupper() and _tells_of_a_name(left) and _tells_of_a_name(right)
-    return told or ends_alike or named
+    of_a_thing = any(word in _SMALL for word in theirs)
+    return told or ends_alike or (named and of_a_thing)
 
 
 def _is_english(text: str) -> bool:
@@ -145,6 +149,7 @@ def _is_english(text: str) -> bool:
 
 _FOREIGN = re.compile(r"[\u0250-\u1fff\u3000-\uffff]")
 _VERBS = frozenset("is are was were has have had can may must will do does did".split())
+_SMALL = _PREPOSITIONS | _VERBS | {"the", "a", "an"}
 _TAIL = 3
 """Words at the end of a part in which it says where, when or for whom."""
 

@@ -24,7 +24,10 @@ DENIED = "the context denies it"
 
 _CONDITION = re.compile(
     r"\b(?:only|solely|exclusively|except\w*|excluding|unless|if|provided|providing|as long as|"
-    r"subject to|on condition|depending|depends|when|whenever|apart from|other than)\b",
+    r"subject to|on condition|depending|depends|when|whenever|apart from|other than|"
+    r"(?:on|with|upon|by|under|after|through) (?:[\w'’]+ ){0,3}(?:advice|request|prescription|"
+    r"condition|presentation|proof|approval|application|recommendation|orders?|consent|permission|invitation|"
+    r"referral|supervision|appointment|arrangement|agreement|notice))\b",
     re.IGNORECASE,
 )
 _UNSURE = re.compile(

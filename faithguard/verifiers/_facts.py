@@ -20,8 +20,10 @@ from faithguard.verifiers._verbs import base_of, is_participle
 
 __all__ = ["Fact", "facts_of", "has_verb", "in_parts", "mixed", "nearest", "words_in"]
 
+# "in lot B. Lot A is" is no initial
 _WALL = re.compile(
-    r"[;；]\s*|,?\s+(?:while|whereas|whilst|but|however|aber|sondern|mais|pero|sino|ma|mas|maar)\s+",
+    r"[;；]\s*|(?-i:(?<=[a-z] [A-Z])\.\s+(?=[A-Z]))|,?\s+(?:while|whereas|whilst|but|however|aber|"
+    r"sondern|mais|pero|sino|ma|mas|maar)\s+",
     re.IGNORECASE,
 )
 _SEAM = re.compile(r",\s+(?:(?:and|or)\s+)?|\s+and\s+|[、，]", re.IGNORECASE)

@@ -9,7 +9,7 @@ Source: the scope of a negation up to the end of its clause, after NegEx, Chapma
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from faithguard.types import Claim, Verdict
@@ -574,10 +574,14 @@ def _turned_round(mine: _Comparison, theirs: _Comparison, reading: Reading) -> b
 
 def _opposed(scene: Scene, name: str) -> Verdict | None:
     """Veto where the opposite of a word stands in its place."""
-    for mine in _parts(scene.reading, None):
-        for near in scene.near:
-            if _is_excepted(scene, near) or _compared_alike(scene, near):
-                continue
+    compared = list(_comparisons(scene.reading))
+    left = [
+        near
+        for near in scene.near
+        if not (_is_excepted(scene, near) or _compared_alike(compared, near))
+    ]
+    for mine in _parts(scene.reading, None) if left else ():
+        for near in left:
             for theirs in _known_parts(near, scene):
                 pair = _opposites(mine, theirs, scene, near)
                 if pair is not None:
@@ -586,11 +590,11 @@ def _opposed(scene: Scene, name: str) -> Verdict | None:
     return None
 
 
-def _compared_alike(scene: Scene, near: Near) -> bool:
+def _compared_alike(compared: Sequence[_Comparison], near: Near) -> bool:
     """Whether both compare two things, and agree: "A is weaker than B", "B is stronger than A"."""
     return any(
         _turned_round(mine, theirs, near.reading) is False
-        for mine in _comparisons(scene.reading)
+        for mine in compared
         for theirs in _comparisons(near.reading)
     )
 

@@ -335,7 +335,7 @@ def elsewhere(text: str, context: Context) -> bool:
         return True
     near = [
         # a pronoun stands for what was asked about in a sentence that says something of it
-        fact.words | (fact.carried if fact.words & asked else frozenset())
+        fact.words | (fact.carried if fact.words & asked else frozenset[str]())
         for sentence in context.holding(own, most=_MOST)
         for fact in facts_of(sentence, context)
     ]

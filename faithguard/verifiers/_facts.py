@@ -36,8 +36,8 @@ _FEWEST = 2
 """Words and values that a fact has."""
 _LONGEST = 250
 """Characters; a comma in what is longer seldom parts two facts."""
-_LONGEST_TITLE = 8
-_MOST_CARRIED = 3
+_TITLE = re.compile(r"\s*(?:#|\*\*[^*]{1,80}\*\*\s*$|[^.!?]{1,80}:\s*$)")
+_MOST_CARRIED = 4
 """Sentences back to which a pronoun may point."""
 _PRONOUN = re.compile(
     r"\W*(?:(?:since|in|by|from|until|after|before|on|at|for|today|now)\b[^,.]{0,30}?,? )?"
@@ -190,19 +190,15 @@ def facts_of(sentence: Sentence, context: Context) -> tuple[Fact, ...]:
 def _carried(sentence: Sentence, context: Context) -> frozenset[str]:
     """Return what a pronoun stands for, its title, and what its passage opens with."""
     words: frozenset[str] = frozenset()
-    before, place = context.before(sentence), sentence
-    for _ in range(_MOST_CARRIED):
-        if before is None or not _PRONOUN.match(place.text):
-            break
-        words |= words_in(before.words)
-        before, place = context.before(before), before
-    first = sentence
-    while (before := context.before(first)) is not None:
-        if not before.text.rstrip().endswith((".", "!", "?", "。")) and (
-            len(before.text.split()) <= _LONGEST_TITLE
-        ):
+    first, goes_on = sentence, _MOST_CARRIED
+    before = context.before(sentence)
+    while before is not None:
+        goes_on = goes_on - 1 if goes_on and _PRONOUN.match(first.text) else 0
+        if goes_on:
+            words |= words_in(before.words)
+        if _TITLE.match(before.text):
             return words | words_in(before.words)
-        first = before
+        first, before = before, context.before(before)
     return words | _topic(first.words) if first is not sentence else words
 
 

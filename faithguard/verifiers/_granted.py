@@ -174,14 +174,44 @@ def withheld(
 
 
 def _in_other_forms(statement: str, text: str) -> frozenset[str]:
-    """Return the keys of the verbs that a sentence has in another form: "wear", "worn"."""
+    """Return the keys that a sentence has in another form, "wear" for "worn", or another word."""
     bases = {base_of(word.casefold()) for word in _WORD.findall(text)} - {None}
     return frozenset(
         key
         for word in _WORD.findall(statement)
         if base_of(word.casefold()) in bases
         for key in analyse(word.casefold()).words
+    ) | _said_alike(text)
+
+
+_ALIKE = [
+    frozenset(words.split())
+    for words in (
+        "mandatory required requires require obligatory compulsory necessary must obliged needed",
+        "allowed permitted permit permits allow allows may can welcome",
+        "forbidden prohibited banned",
+        "buy bought purchase purchased",
+        "cost costs price fee charge charged",
+        "start starts begin begins started began",
+        "end ends finish finishes",
+        "close closes closed shut shuts",
+        "ship ships deliver delivers send sends sent",
+        "big large",
+        "child children kid kids",
+        "staff employee employees workers",
+        "fix fixed repair repaired",
+        "refund refunded reimburse reimbursed",
+        "get gets receive receives obtain",
+        "complimentary free",
     )
+]
+
+
+def _said_alike(text: str) -> frozenset[str]:
+    """Return the keys of words that say the same as some of a text."""
+    own = {word.casefold() for word in _WORD.findall(text)}
+    found = (word for group in _ALIKE if group & own for word in group)
+    return frozenset(key for word in found for key in analyse(word).words)
 
 
 def _without_deeds(facts: Sequence[Fact], about: Stated) -> list[Fact]:

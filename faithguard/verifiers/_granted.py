@@ -79,6 +79,11 @@ _SLOT = re.compile(
     r"for\b|and\b|or\b)[^\s,.;]+\s?){1,5})",
     re.IGNORECASE,
 )
+_TARIFF = re.compile(
+    r"\b(?:in|with|under|on) (?:the |an? )?(?!room |ticket |standard )"
+    r"(?P<what>[^\W\d_][\w-]* (?:rate|plan|package|fare|tariff|subscription|edition|tier|membership))\b",
+    re.IGNORECASE,
+)
 _ALL = re.compile(r"\b(?:all|every\w*|any\w*|each|free|the whole|no matter)\b", re.IGNORECASE)
 _FEE = re.compile(r"\b(?:fees?|charges?|costs?|price|payment)\b", re.IGNORECASE)
 _EVERY = re.compile(r"\b(?:all|every\w*|always|each|must|never|guaranteed)\b", re.IGNORECASE)
@@ -239,7 +244,7 @@ def _limits(
     """Yield what of a sentence says less than a statement."""
     yield from _hedges(statement, whole)
     under = _UNDER.search(whole)
-    cases = [under] if under is not None else []
+    cases = [*_TARIFF.finditer(near.text), *([under] if under is not None else [])]
     if about.verb in _SCOPED or _PERMITTED.search(statement):
         cases += _WHERE.finditer(near.text)
     elif _IS.search(statement):

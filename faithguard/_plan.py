@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 from faithguard._cache import Key
+from faithguard._sources import is_source, named_source
 from faithguard._together import Judged, Together
 from faithguard._version import __version__
 from faithguard.chat import Meter
@@ -164,6 +165,7 @@ class Plan:
 
     def _new(self, claims: Sequence[Claim]) -> tuple[Claim, ...]:
         """Return the claims that are to be checked."""
+        claims = [self._sourced(claim) for claim in claims]
         if self._before is None:
             return tuple(claims)
         known, at = len(self._before.exchange.answer), self._begin
@@ -173,6 +175,14 @@ class Plan:
             for claim in claims
             if claim.span[1] + at > known
         )
+
+    def _sourced(self, claim: Claim) -> Claim:
+        """Return a claim; one that names a source as a fact if no passage is that source."""
+        if claim.kind == "meta" and (named := named_source(claim.text)) is not None:
+            numbers = [number for _, number in claim.cites]
+            if not is_source(named, numbers, self._seen.passages):
+                return replace(claim, kind="fact")
+        return claim
 
     def judged(self, outcome: Judged | Failure) -> None:
         """Take what a `Both` returned, or why it failed."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from faithguard._denied import denied_in
 from faithguard._polar import agrees, asked_and_said, asks_what, denies, echoes, led, wavers
 from faithguard.types import Claim, Failure, Verdict
 from faithguard.verifiers._context import Context, Sentence
@@ -95,6 +96,8 @@ class Put:
     """What else the answer says."""
     sentence: bool = False
     """Whether that is a sentence, and the last piece."""
+    not_so: bool = False
+    """Whether what is claimed is that all of it is not so."""
 
     def verdict(self, found: Sequence[Verdict | Failure | None]) -> Verdict | Failure | None:
         """Return what is so of the claim.
@@ -102,6 +105,10 @@ class Put:
         Args:
             found: What a verifier found of each piece, in order.
         """
+        so = self._so(found)
+        return _turned(so) if self.not_so and isinstance(so, Verdict) else so
+
+    def _so(self, found: Sequence[Verdict | Failure | None]) -> Verdict | Failure | None:
         first = found[0]
         if self.answer == "plain" or isinstance(first, Failure):
             return first
@@ -124,7 +131,12 @@ class Put:
     def _base(self, found: Sequence[Verdict | None]) -> Verdict | None:
         """Return what is so of the yes, or of the no, alone."""
         said = _of_all([self._granted(n, one) for n, one in enumerate(found[: len(self.measures)])])
-        return said if said is None or self.answer == "yes" else _turned(said)
+        if said is None or self.answer == "yes":
+            return said
+        if said.label == "contradicted" and said.verifier.startswith("roles"):
+            # that one does it to the other does not say that the other does not
+            return _open(said, NOT_OF_THIS)
+        return _turned(said)
 
     def _with_sentence(self, found: Sequence[Verdict | None]) -> Verdict | None:
         """Return what is so of a yes or a no that a sentence goes with."""
@@ -182,8 +194,13 @@ class Put:
 def put(claim: Claim, context: Context) -> Put:
     """Return a claim as it is to be looked up.
 
-    A yes is the statement that was asked about; a no is its opposite.
+    A yes is the statement that was asked about; a no is its opposite, and so is what says of a
+    statement that it is not true.
     """
+    denied = denied_in(claim.text)
+    if denied is not None:
+        reading = put(replace(claim, text=denied), context)
+        return replace(reading, not_so=not reading.not_so)
     parts = asked_and_said(claim.text)
     if parts is None or asks_what(parts[0]):
         return Put((claim,), context)
@@ -288,9 +305,6 @@ def _turned(found: Verdict) -> Verdict | None:
             reason="the context says that it is so",
         )
     if found.label == "contradicted":
-        if found.verifier.startswith("roles"):
-            # that one does it to the other does not say that the other does not
-            return _open(found, NOT_OF_THIS)
         if not found.evidence:
             return None
         return replace(

@@ -81,7 +81,8 @@ _SLOT = re.compile(
 )
 _TARIFF = re.compile(
     r"\b(?:in|with|under|on) (?:the |an? )?(?!room |ticket |standard )"
-    r"(?P<what>[^\W\d_][\w-]* (?:rate|plan|package|fare|tariff|subscription|edition|tier|membership))\b",
+    r"(?P<what>[^\W\d_][\w-]* (?:rate|plan|package|fare|tariff|subscription|edition|tier|"
+    r"membership))\b",
     re.IGNORECASE,
 )
 _ALL = re.compile(r"\b(?:all|every\w*|any\w*|each|free|the whole|no matter)\b", re.IGNORECASE)

@@ -82,6 +82,8 @@ class _Pages:
         """The number of a passage in the exchange -> its number for a reader."""
         self._index: dict[str, list[int]] = defaultdict(list)
         for number, sentence in enumerate(context.sentences):
+            if sentence.denied:
+                continue  # it says none of this; see `denied`
             for key in keys_of(sentence, context.values[number]):
                 self._index[key].append(number)
         self._texts = tuple(passage.text for passage in context.passages)
@@ -115,6 +117,7 @@ class _Pages:
         return tuple(
             (number, one)
             for number, sentence in enumerate(self.sentences)
+            if not sentence.denied
             for one in identifiers_of(sentence)
         )
 
@@ -274,8 +277,8 @@ def _stands(text: str, context: Context) -> bool:
     sought = _plain(text).rstrip(_ENDS + " ")
     if len(sought) < _SHORTEST:
         return False
-    for passage in context.passages:
-        held = _plain(passage.text)
+    for asserted in context.asserted:
+        held = _plain(asserted)
         at = held.find(sought)
         while at >= 0:
             before, after = held[:at].rstrip(" "), held[at + len(sought) :].lstrip(" ")

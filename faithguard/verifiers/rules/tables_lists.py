@@ -14,6 +14,7 @@ from fractions import Fraction
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._values import Value
+from faithguard.verifiers.rules._cells import ticked, wrongly_ticked
 from faithguard.verifiers.rules._family import Family
 from faithguard.verifiers.rules._reading import Clause, Reading, Token
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of, unmentioned
@@ -40,13 +41,14 @@ _NO_ITEM = frozenset(
 class TablesLists(Family):
     """Veto a value from another cell, and an item that the list has not."""
 
-    name = "tables_lists@2"
+    name = "tables_lists@3"
 
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where the table or list agrees or is not clear."""
         scene = scene_of(claim, context)
         return (
-            _wrong_row(scene, self.name)
+            wrongly_ticked(scene, self.name)
+            or _wrong_row(scene, self.name)
             or _wrong_cell(scene, self.name)
             or _wrong_group(scene, self.name)
             or _unticked(scene, self.name)
@@ -217,7 +219,7 @@ def _listed_together(table: Table, named: list[int], claim: Reading) -> bool:
 
 def _ticked(scene: Scene, name: str, table: Table, named: list[int]) -> Verdict | None:
     """Veto "has a pool" where the column of pools says no in that row, and the other way round."""
-    if len(named) != 1:
+    if len(named) != 1 or any(ticked(scene.claim.text)):
         return None
     sentence, cells = table.rows[named[0]]
     label = {key for cell in cells[:1] for key in cell.reading.keys}

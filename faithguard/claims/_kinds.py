@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from faithguard._polar import asks_what, sentences_of
 from faithguard.claims._content import tells
 from faithguard.claims._phrases import (
     ABOUT,
@@ -92,7 +93,6 @@ _NAME = re.compile(r"(?<=\w )(?!I\b)[A-Z]")
 # What is longer is no set phrase. It also bounds the time that the patterns can take.
 _LONGEST = 600
 _END = 60
-_SENTENCE_END = re.compile(r"(?<=[.!?？؟])\s+")
 
 
 @lru_cache(maxsize=4_096)  # an answer that grows is read again and again
@@ -180,14 +180,36 @@ def _tells(head: str) -> bool:
     return kind_of(head) == "fact"
 
 
-def is_polar(question: str) -> bool:
-    """Say whether a question can be answered by a yes or a no."""
-    last = _SENTENCE_END.split(question.strip())[-1]
-    return (
-        last.endswith(("?", "？", "؟"))
-        and ASKED_WORD.match(last) is None
-        and ASKED_ELSEWHERE.search(last) is None
-    )
+def is_polar(question: str, *, said: bool = False) -> bool:
+    """Say whether a question can be answered by a yes or a no.
+
+    Args:
+        question: With or without its mark: "tell me whether it is free".
+        said: Whether the answer begins with one, so that any question that asks for nothing else
+            is meant.
+    """
+    last = sentences_of(question)[-1]
+    if asks_what(last):
+        return False
+    if _INDIRECT.search(last) or (last.endswith(("?", "？", "؟")) and not said):
+        return True
+    if not said or _OF_YOU.search(last):
+        return False
+    opens = last.endswith(("?", "？", "؟")) or ASKING.match(last) is not None
+    return opens or (len(last.split()) <= _FEW_WORDS and not last.endswith((".", "!")))
+
+
+_FEW_WORDS = 6
+"""Of a question without its mark: "pets allowed"."""
+_OF_YOU = re.compile(
+    r"(?i)\byou (?:\w+ly |also |ever |really |guys )*(?:like|love|enjoy|know|remember|think|want|"
+    r"prefer|watch|feel|agree|believe|see|seen|hear|heard|mean|read|play|guess|care)\b|"
+    r"\banything else\b"
+)
+"""A question for company: a yes to it is none to a question of facts."""
+_INDIRECT = re.compile(
+    r"(?i)\b(?:whether|(?:me|us|know|wonder\w*|confirm|ask|out|check) (?:if|that))\b"
+)
 
 
 def _denies(question: str, *, figure: bool) -> bool:

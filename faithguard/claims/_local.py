@@ -26,7 +26,7 @@ from faithguard._denied import (
     struck,
     unstruck,
 )
-from faithguard._polar import agrees, denies
+from faithguard._polar import agrees, asked, denies, echoes, led, wavers
 from faithguard.claims._attribution import attribution_end, without_attribution
 from faithguard.claims._blocks import Block, blocks, cells
 from faithguard.claims._clauses import Clause, clauses
@@ -69,16 +69,17 @@ _YES_NO = re.compile(
 )
 # "The answer is 50 EUR": the question says of what.
 _ANSWERED = re.compile(
-    r"(?:the|my|your) (?:(?:correct|final|short|right|exact) )?answer(?: to (?:your|the|this) "
+    r"(?:(?:the|my|your) )?(?:(?:correct|final|short|right|exact) )?answer(?: to (?:your|the|this) "
     r"question)?(?: is|:) |die antwort (?:lautet|ist):? |la respuesta es:? |la r[eé]ponse est:? |"
     r"la risposta è:? |a resposta é:? |het antwoord is:? ",
     re.IGNORECASE,
 )
 # "Yes, it is." says what "Yes." says.
 _ECHO = re.compile(
-    r"(yes|yep|yeah|no|nope),? (?:it|they|he|she|you|we|i|there|this|that|these|those) "
+    r"(?:(?P<yes>yes|yep|yeah)|(?P<no>no|nope)),? (?:it|they|he|she|you|we|i|there|this|that|these|"
+    r"those) "
     r"(?:is|are|was|were|does|do|did|has|have|can|could|will|would|may|must|should|am)"
-    r"(?:n['’]t| not)?[.!]*",
+    r"(?(no)(?:n['’]t|not| not))[.!]*",
     re.IGNORECASE,
 )
 # An answer of signs alone, to a question.
@@ -226,7 +227,8 @@ class LocalClaims:
             found = [
                 _Found(start=start, end=start + len(text), text=text, kind="fact", fragment=True)
             ]
-        found = _asked(found, (question or "").strip()) or _signed(answer, question)
+        asks = (question or "").strip()
+        found = _asked(_parted(found, asks, answer), asks) or _signed(answer, question)
         return [
             Claim(
                 id=f"c{number}",
@@ -600,10 +602,10 @@ def _claims(unit: _Unit) -> Iterator[_Found]:
         if kind == "fact":
             words = words if index else without_attribution(words)
             echo = _ECHO.fullmatch(words)
-            words = f"{echo[1]}." if echo else words
+            words = f"{echo['yes'] or echo['no']}." if echo else words
             answered = None if unit.lead else _ANSWERED.match(words)
             short = words[answered.end() :] if answered else words
-            polar = agrees(words) or denies(words)
+            polar = agrees(words) or denies(words) or wavers(words)
             short = short if polar or (not has_verb(short) and _short(short)) else ""
         fragment = kind == "fact" and not (unit.lead or listed) and bool(short)
         if kind == "fact":
@@ -683,6 +685,57 @@ def _short(words: str) -> bool:
     return len(words.split()) <= _LONGEST_FRAGMENT and not _SENTENCE.fullmatch(words)
 
 
+def _parted(found: list[_Found], question: str, answer: str) -> list[_Found]:
+    """Make two claims of "No, it is closed.": its no says something of what was asked."""
+    first = next((index for index, one in enumerate(found) if one.kind == "fact"), None)
+    if first is None or not question or not is_polar(question, said=True):
+        return found
+    one = found[first]
+    if echoes(question, one.text):
+        found[first] = replace(one, fragment=True, short=one.text)
+        return found
+    both = None if _bare_polar(one.text) else led(one.text)
+    if both is None:
+        return found
+    put = f"{asked(question)} {one.text}"
+    source = answer[one.start : one.end]
+    inside = led(source)
+    if _depends(both.rest) or inside is None or not inside.start:
+        return [*found[:first], replace(one, text=put, fragment=False), *found[first + 1 :]]
+    end = one.start + len(source[: inside.start].rstrip())
+    polar = replace(one, end=end, text=put, fragment=False, cites=())
+    rest = replace(
+        one,
+        start=one.start + inside.start,
+        text=_JOINS.sub("", both.rest),
+        kind=kind_of(both.rest),
+        fragment=False,
+    )
+    return [*found[:first], polar, rest, *found[first + 1 :]]
+
+
+_JOINS = re.compile(r"^(?:and|but|so|however|though),?\s+", re.IGNORECASE)
+
+
+def _bare_polar(text: str) -> bool:
+    return agrees(text) or denies(text) or wavers(text)
+
+
+# "if you are a member": no statement of its own.
+_HANGS = re.compile(
+    r"(?:but |and |though )?(?:only |not |just )?(?:if|unless|when|provided|providing|as long as|"
+    r"except|only|because|since|as|wenn|falls|nur|außer|si|sauf|salvo|solo|sólo|se|tranne|exceto)\b",
+    re.IGNORECASE,
+)
+
+
+def _depends(rest: str) -> bool:
+    """Whether what stands beside a yes or a no says nothing without the question."""
+    if _HANGS.match(rest) or not (_CJK.search(rest) or " " in rest):
+        return True
+    return not has_verb(rest) and _short(rest)
+
+
 def _asked(found: list[_Found], question: str) -> list[_Found]:
     """Let the question speak where the answer alone does not.
 
@@ -695,7 +748,7 @@ def _asked(found: list[_Found], question: str) -> list[_Found]:
         return _glued(found)
     if not facts and is_polar(question):
         found = [
-            replace(one, kind="fact", text=f"{question} {one.text}")
+            replace(one, kind="fact", text=f"{asked(question)} {one.text}")
             if _settles(one, question)
             else one
             for one in found
@@ -713,16 +766,22 @@ def _asked(found: list[_Found], question: str) -> list[_Found]:
     ]
     all_fragments = all(found[index].fragment for index in facts)
     return [
-        replace(one, text=f"{question} {one.short or one.text}")
+        replace(one, text=_put(question, one.short or one.text))
         if one.fragment and (all_fragments or index == facts[0])
         else one
         for index, one in enumerate(found)
     ]
 
 
+def _put(question: str, said: str) -> str:
+    """Return a question and what was said to it as one text."""
+    polar = _bare_polar(said) or echoes(question, said)
+    return f"{asked(question) if polar else question} {said}"
+
+
 def _settles(one: _Found, question: str) -> bool:
     """Whether a courtesy answers a question: "Of course.", but not to "Can you tell me ...?"."""
-    if denies(one.text):
+    if denies(one.text) or wavers(one.text):
         return True
     return agrees(one.text) and _REQUEST.match(question) is None
 

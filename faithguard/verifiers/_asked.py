@@ -1,46 +1,29 @@
 """A claim that is a question and a short answer to it, read as one statement.
 
-In: such a claim and its context. Out: for a yes or no, what is to be looked up and how the finding
-is to be taken; for another answer, whether the context says of something else what was asked.
-The words of the question alone support no answer.
+In: such a claim and its context. Out: for a yes or no, what is to be looked up and how the findings
+are to be taken; for another answer, whether the context says of something else what was asked.
+The words of the question alone support no answer, and where a reading is not sure nothing does.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from faithguard._denied import denied_in
-from faithguard._polar import agrees, asked_and_said, denies
-from faithguard.types import Claim, Verdict
+from faithguard._polar import agrees, asked_and_said, asks_what, denies, echoes, led, wavers
+from faithguard.types import Claim, Failure, Verdict
 from faithguard.verifiers._context import Context, Sentence
+from faithguard.verifiers._facts import Fact, facts_of, has_verb, in_parts, mixed, words_in
+from faithguard.verifiers._granted import DENIED, withheld
+from faithguard.verifiers._measured import Measured, measured
+from faithguard.verifiers._statement import NEGATIVE, Stated, chosen, stated
 from faithguard.verifiers._terms import analyse
+from faithguard.verifiers._values import Value
 
-__all__ = ["ELSEWHERE", "NOT_OF_THIS", "as_stated", "elsewhere", "refers_back", "settled", "turned"]
-
-_NEGATIVE = re.compile(
-    r"(?i)\b(?:not|no|never|none|without|nicht|kein\w*|nie|pas|jamais|non|nunca|n[ãa]o|niet|"
-    r"geen)\b|"
-    r"n['’]t\b|不|没|沒|ない|ません|لا|नहीं|не"
-)
-"""In a question it leaves open what a yes or a no means."""
-
-_SENTENCES = re.compile(r"(?<=[.!?])\s+")
-
-_INVERTED = re.compile(
-    r"\W*(?:(?:and|so|but|or|then|please|hi|hello),? )?(?P<verb>is|are|was|were|am|do|does|did|has|"
-    r"have|"
-    r"had|can|could|will|would|shall|should|must|may|might) (?P<rest>\S+ .*?)[?\s]*",
-    re.IGNORECASE,
-)
-"""A question that begins with its verb, in English."""
-
-_HELPING = frozenset({"do", "does", "did"})
-
-_ARTICLES = frozenset("a an the this that these those my your our their his her its".split())
-
-_PART = re.compile(r"[;；]\s*|,?\s+(?:while|whereas|whilst|but|however)\s+", re.IGNORECASE)
+__all__ = ["ELSEWHERE", "NOT_OF_THIS", "Put", "elsewhere", "put", "refers_back", "settled"]
 
 _PRONOUN = re.compile(
     r"\W*(?:he|she|it|they|this|that|these|those|his|her|its|their|both|er|sie|es|il|elle|ils|"
@@ -68,6 +51,21 @@ _MOST = 200
 """Sentences that hold an answer's words which are looked at."""
 
 
+_AGAINST = 0.1
+"""What a yes is believed whose statement the context denies, as far as words tell."""
+
+_SAYS_BOTH = "its sentence says the opposite of its yes or no"
+
+_HALF = 0.66
+"""Share of a statement's words that a sentence must hold that says what is so instead."""
+
+_ONE_OF = re.compile(r"\b(?:is|are|was|were|be|been)\b", re.IGNORECASE)
+
+_OTHERS = re.compile(r"\b(?:for|on|with|and|also|too|or)\s(?=[^.]*$)", re.IGNORECASE)
+
+Answer = Literal["plain", "yes", "no", "unsure"]
+
+
 def settled(
     claim: Claim, look: Callable[[Claim], Verdict | None], context: Context
 ) -> Verdict | None:
@@ -78,55 +76,228 @@ def settled(
         look: What the verifier finds of a claim that is to be taken as it stands.
         context: Of its exchange.
     """
-    stated, no = as_stated(claim, context)
-    found = look(stated)
-    return turned(found) if no and found is not None else found
+    reading = put(claim, context)
+    found = reading.verdict([look(piece) for piece in reading.pieces])
+    return None if isinstance(found, Failure) else found
 
 
-def as_stated(claim: Claim, context: Context) -> tuple[Claim, bool]:
-    """Return a claim as it is to be looked up, and whether the opposite is claimed.
+@dataclass(frozen=True, slots=True)
+class Put:
+    """A claim as it is to be looked up, and how what is found is to be taken."""
 
-    A yes is the statement that was asked about; a no is its opposite (`turned`), and so is what
-    says of a statement that it is not true.
+    pieces: tuple[Claim, ...]
+    """What to look up; the sentence beside a yes or a no comes last."""
+    context: Context
+    answer: Answer = "plain"
+    about: Stated | None = None
+    measures: tuple[Measured | None, ...] = ()
+    """Of each statement of the question."""
+    beside: str = ""
+    """What else the answer says."""
+    sentence: bool = False
+    """Whether that is a sentence, and the last piece."""
+    not_so: bool = False
+    """Whether what is claimed is that all of it is not so."""
+
+    def verdict(self, found: Sequence[Verdict | Failure | None]) -> Verdict | Failure | None:
+        """Return what is so of the claim.
+
+        Args:
+            found: What a verifier found of each piece, in order.
+        """
+        so = self._so(found)
+        return _turned(so) if self.not_so and isinstance(so, Verdict) else so
+
+    def _so(self, found: Sequence[Verdict | Failure | None]) -> Verdict | Failure | None:
+        first = found[0]
+        if self.answer == "plain" or isinstance(first, Failure):
+            return first
+        if self.answer == "unsure":
+            return None if first is None else _open(first, NOT_OF_THIS)
+        failed = next((one for one in found if isinstance(one, Failure)), None)
+        if failed is not None:
+            return failed
+        verdicts = [one for one in found if not isinstance(one, Failure)]
+        if self.sentence:
+            return self._with_sentence(verdicts)
+        base = self._base(verdicts)
+        if base is not None and base.label == "supported" and self.answer == "no":
+            near = self.context.select(self.beside).sentences[:1] if self.beside else ()
+            words = frozenset(analyse(self.beside).words)
+            if not all(words <= frozenset(one.terms.words) for one in near):
+                return _open(base, NOT_OF_THIS)
+        return base
+
+    def _base(self, found: Sequence[Verdict | None]) -> Verdict | None:
+        """Return what is so of the yes, or of the no, alone."""
+        said = _of_all([self._granted(n, one) for n, one in enumerate(found[: len(self.measures)])])
+        if said is None or self.answer == "yes":
+            return said
+        if said.label == "contradicted" and said.verifier.startswith("roles"):
+            # that one does it to the other does not say that the other does not
+            return _open(said, NOT_OF_THIS)
+        return _turned(said)
+
+    def _with_sentence(self, found: Sequence[Verdict | None]) -> Verdict | None:
+        """Return what is so of a yes or a no that a sentence goes with."""
+        base, own = self._base(found), found[-1]
+        says = _restates(self.pieces, self.beside)
+        if says is not None:
+            if says == (self.answer == "yes"):
+                return own
+            return None if own is None else _open(own, _SAYS_BOTH)
+        if base is None or own is None or self.answer == "yes" or base.label != "not_mentioned":
+            return base
+        return own if own.label == "supported" and self._instead() else base
+
+    def _instead(self) -> bool:
+        """Whether the sentence beside a no says what is so instead: "it is made of steel"."""
+        text = self.pieces[0].text
+        asked, own = frozenset(analyse(text).words), frozenset(analyse(self.beside).words)
+        missing = asked - own
+        at = min((text.casefold().find(key[:4]) for key in missing), default=-1)
+        return (
+            len(self.measures) == 1
+            and at > 0
+            and len(asked & own) >= _HALF * len(asked)
+            and bool(_ONE_OF.search(text) and _ONE_OF.search(self.beside))
+            and _OTHERS.search(text[:at].rstrip()[-4:] + " ") is None
+        )
+
+    def _granted(self, number: int, found: Verdict | None) -> Verdict | None:
+        """Return what is so of one statement of the question."""
+        if found is None:
+            return None
+        measure = self.measures[number]
+        if found.label in ("supported", "conflicting") and self.about is not None:
+            alone = self.about if len(self.measures) == 1 else Stated((), verb="", subject="")
+            text = self.pieces[number].text
+            by_words = found.verifier.startswith("lexical")
+            reason = withheld(text, alone, self.context, by_words=by_words)
+            if reason == DENIED:
+                return replace(
+                    found, label="contradicted", p_supported=_AGAINST, reason=reason,
+                    evidence=found.evidence[:1],
+                )  # fmt: skip
+            if reason is not None:
+                return _open(found, reason)
+            if measure is not None and measure.true is False:
+                reason = f"the context says {self.pieces[number].text!r}"
+                return replace(found, label="contradicted", p_supported=_AGAINST, reason=reason)
+        if measure is not None and measure.true is None:
+            return _open(found, NOT_OF_THIS)
+        if measure is not None and found.label == "contradicted":
+            return _open(found, found.reason)
+        return found
+
+
+def put(claim: Claim, context: Context) -> Put:
+    """Return a claim as it is to be looked up.
+
+    A yes is the statement that was asked about; a no is its opposite, and so is what says of a
+    statement that it is not true.
     """
     denied = denied_in(claim.text)
     if denied is not None:
-        stated, no = as_stated(replace(claim, text=denied), context)
-        return stated, not no
+        reading = put(replace(claim, text=denied), context)
+        return replace(reading, not_so=not reading.not_so)
     parts = asked_and_said(claim.text)
-    if parts is None or _NEGATIVE.search(parts[0]):
-        return claim, False
+    if parts is None or asks_what(parts[0]):
+        return Put((claim,), context)
     question, said = parts
-    no = denies(said)
-    if not no and not agrees(said):
-        return claim, False
-    return replace(claim, text=_stated(question, context)), no
+    beside, polar = "", said
+    echo = echoes(question, said)
+    if not (agrees(said) or denies(said) or wavers(said) or echo):
+        both = led(said)
+        if both is None:
+            side = chosen(question, said, context)
+            return Put((claim if side is None else replace(claim, text=side),), context)
+        polar, beside = both.polar, both.rest
+    about = stated(question, context)
+    yes, no = agrees(polar) or echo == "yes", denies(polar) or echo == "no"
+    answer: Answer = "yes" if yes else "no" if no else "unsure"
+    if answer == "unsure" or not about.clear:
+        return Put((claim,), context, "unsure")
+    sentence = bool(beside) and _is_sentence(beside)
+    texts = about.parts
+    if beside and not sentence:
+        if answer == "yes" and len(texts) == 1:
+            texts = (f"{texts[0].rstrip('.')} {beside.rstrip(' .!')}.",)
+        elif answer == "no" and (instead := _in_its_place(beside, texts)):
+            beside, sentence = (instead, True) if instead != texts[-1] else ("", False)
+        elif answer == "no" and _limits(beside, texts):
+            return Put((claim,), context, "unsure")
+    measures = tuple(measured(text, context) for text in texts)
+    pieces = [
+        replace(claim, text=text if measure is None else measure.text)
+        for text, measure in zip(texts, measures, strict=True)
+    ]
+    if sentence:
+        pieces.append(replace(claim, text=beside))
+    return Put(tuple(pieces), context, answer, about, measures, beside, sentence)
 
 
-def _stated(question: str, context: Context) -> str:
-    """Return what a yes says, as a statement where that can be told: rules read its order.
+_HANGING = re.compile(
+    r"(?:but |and |though )?(?:(?:only|not|just|if|unless|when|provided|providing|as long as|"
+    r"except|for|on|in|at|with|without|during|under|from|to|by|of|until|before|after|within)\b|$)",
+    re.IGNORECASE,
+)
 
-    "Is the east gate open on Mondays?" has the longest beginning that the context names as its
-    subject: "the east gate is open on Mondays".
-    """
-    *before, last = _SENTENCES.split(question.strip())
-    match = _INVERTED.fullmatch(last)
-    if match is None:
-        return f"{question} Yes."
-    words = match["rest"].split()
-    held = [sentence.text.casefold() for sentence in context.select(question, most=8).sentences]
-    most = max(
-        (n for n in range(1, len(words)) if any(" ".join(words[:n]).casefold() in t for t in held)),
-        default=2 if words[0].casefold() in _ARTICLES else 1,
+
+def _is_sentence(text: str) -> bool:
+    """Whether what stands beside a yes or a no says something of its own."""
+    return not text.isascii() or (_HANGING.match(text) is None and has_verb(text))
+
+
+def _in_its_place(beside: str, statements: Sequence[str]) -> str:
+    """Return a statement with what stands beside a no: "it is taught in English"."""
+    link, _, rest = beside.strip(" .!").partition(" ")
+    head, found, _ = statements[-1].rpartition(f" {link} ")
+    return f"{head}{found}{rest}." if rest and found else ""
+
+
+def _limits(beside: str, statements: Sequence[str]) -> bool:
+    """Whether a no holds of some of what was asked only: "not on Mondays"."""
+    asked = {key for text in statements for key in analyse(text).words}
+    terms = analyse(beside)
+    return _HANGING.match(beside) is not None and not set(terms.words) <= asked
+
+
+def _restates(pieces: Sequence[Claim], beside: str) -> bool | None:
+    """Return whether a sentence says, or denies, all that was asked; None if it does neither."""
+    own = frozenset(analyse(beside).words)
+    asked = frozenset(key for piece in pieces[:-1] for key in analyse(piece.text).words)
+    if not asked or not asked <= own:
+        return None
+    return NEGATIVE.search(beside) is None
+
+
+def _open(found: Verdict, reason: str) -> Verdict:
+    """Return a verdict that supports nothing and denies nothing."""
+    return replace(
+        found,
+        label="not_mentioned",
+        p_supported=min(found.p_supported, ELSEWHERE),
+        reason=reason,
+        evidence=found.evidence[:1],
     )
-    verb = "" if match["verb"].casefold() in _HELPING else f"{match['verb'].lower()} "
-    stated = f"{' '.join(words[:most])} {verb}{' '.join(words[most:])}.".strip()
-    return " ".join([*before, stated[:1].upper() + stated[1:]])
 
 
-def turned(found: Verdict) -> Verdict | None:
+def _of_all(found: Sequence[Verdict | None]) -> Verdict | None:
+    """Return what is so of statements all of which are claimed."""
+    said = [one for one in found if one is not None]
+    against = next((one for one in said if one.label == "contradicted"), None)
+    if against is not None:
+        return against
+    least = min(said, key=lambda one: one.p_supported, default=None)
+    if least is None or len(said) == len(found) or least.label == "not_mentioned":
+        return least
+    return None
+
+
+def _turned(found: Verdict) -> Verdict | None:
     """Return what is so of "no" if that is so of "yes"."""
-    if found.label == "supported":
+    if found.label in ("supported", "conflicting"):
         return replace(
             found,
             label="contradicted",
@@ -159,11 +330,12 @@ def elsewhere(text: str, context: Context) -> bool:
     if parts is None:
         return False
     question, said = parts
-    if agrees(said) or denies(said):
-        # "Isn't it safe?": what a yes or a no to it means cannot be told
-        return _NEGATIVE.search(question) is not None
-    asked, terms = frozenset(analyse(question).words), analyse(said)
-    own = frozenset(terms.words) - asked
+    if (agrees(said) or denies(said)) and not asks_what(question):
+        return False
+    if _of_the_other(question, said, context):
+        return True
+    asked = words_in(question)
+    own = words_in(f" {said}") - asked
     home = context.select(question).sentences[:1]
     if not home:
         return False
@@ -173,12 +345,77 @@ def elsewhere(text: str, context: Context) -> bool:
     whole = _bare(said)
     if any(_bare(sentence.text) == whole for sentence in context.holding(own, most=_MOST)):
         return False  # a sentence of the context answers whatever it is put to
-    near = [part for sentence in context.holding(own, most=_MOST) for part in _parts(sentence)]
+    if _no_longer(question, own, context):
+        return True
+    near = [
+        # a pronoun stands for what was asked about in a sentence that says something of it
+        fact.words | (fact.carried if fact.words & asked else frozenset[str]())
+        for sentence in context.holding(own, most=_MOST)
+        for fact in facts_of(sentence, context)
+    ]
     far = [
         part for sentence in home if not _means(sentence, own, context) for part in _parts(sentence)
     ]
     return _most(asked, [part for part in far if not _holds(part, own)]) > _most(
         asked, [part for part in near if _holds(part, own)]
+    )
+
+
+_FORMER = re.compile(
+    r"\b(?:until (?:\w+ )?\d{4}|used to|formerly|former|previously|no longer|in the past)\b",
+    re.IGNORECASE,
+)
+_PAST = re.compile(
+    r"\b(?:was|were|did|had|until|used to|former\w*|previous\w*|in the past|in \d{4})\b",
+    re.IGNORECASE,
+)
+
+
+def _no_longer(question: str, own: frozenset[str], context: Context) -> bool:
+    """Whether what is asked of today is said of the answer as of the past only."""
+    if _PAST.search(question):
+        return False
+    found = context.holding(own, most=_MOST)
+    return bool(found) and all(_FORMER.search(sentence.text) for sentence in found)
+
+
+def _of_the_other(question: str, said: str, context: Context) -> bool:
+    """Whether a sentence that holds an answer gives it to one thing, and what was asked to another.
+
+    "The gym closes at 9 pm and the pool at 8 pm": "When does the pool close?", "9 pm.".
+    """
+    asks, says = analyse(question), analyse(said)
+    asked, values = words_in(question), (*asks.distinct, *says.distinct)
+    own = words_in(said) - asked
+    words = asked | own
+    literal = said.strip(" .!")
+    wrong = False
+    for sentence in context.select(f"{question} {said}").sentences:
+        facts = facts_of(sentence, context)
+        near = [
+            fact
+            for fact in facts
+            if (own <= fact.words and all(map(fact.holds, says.distinct)))
+            and (own or says.distinct or f" {literal}" in fact.text)
+        ]
+        if near and len(facts) > 1:
+            if not all(
+                mixed(words, values, fact, facts) or _rivalled(asked, says.distinct, fact, facts)
+                for fact in near
+            ):
+                return False
+            wrong = True
+    return wrong
+
+
+def _rivalled(
+    asked: frozenset[str], values: Sequence[Value], near: Fact, facts: Sequence[Fact]
+) -> bool:
+    """Whether what was asked goes with a like value further on: "9 for adults, 6 for children"."""
+    return any(
+        (asked & far.words) - near.words - near.carried
+        and any(mine.comparable(other) for mine in values for other in far.values)
+        for far in facts[facts.index(near) + 1 :]
     )
 
 
@@ -188,7 +425,7 @@ def _bare(text: str) -> str:
 
 def _parts(sentence: Sentence) -> list[frozenset[str]]:
     """Return the words of each part of a sentence that says something of its own."""
-    return [frozenset(analyse(part).words) for part in _PART.split(sentence.words)]
+    return [words_in(part) for part in in_parts(sentence.words)]
 
 
 def _holds(part: frozenset[str], own: frozenset[str]) -> bool:

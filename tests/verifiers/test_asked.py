@@ -121,13 +121,24 @@ def test_letters_are_read_in_the_order_in_which_they_are_shown() -> None:
     assert [claim.label for claim in report.facts] == ["supported"]
 
 
-@pytest.mark.parametrize("said", ["No.", "Yes."])
 @pytest.mark.parametrize(
     "asked", ["Isn't the patch safe while driving?", "The patch is safe while driving, isn't it?"]
 )
-def test_a_yes_or_no_to_a_denial_is_not_guessed(said: str, asked: str) -> None:
-    """What it means cannot be told, so it does not pass."""
-    assert label(said, PATCH, asked) != "supported"
+def test_who_expects_a_yes_is_told_the_same(asked: str) -> None:
+    """A question that holds that its answer is yes has the answers of the plain one."""
+    assert label("Yes.", PATCH, asked) == "supported"
+    assert label("No.", PATCH, asked) == "contradicted"
+    assert label("Yes.", UNSAFE, asked) == "contradicted"
+
+
+@pytest.mark.parametrize("said", ["No.", "Yes."])
+@pytest.mark.parametrize("context", [PATCH, UNSAFE])
+@pytest.mark.parametrize(
+    "asked", ["Is the patch not safe while driving?", "The patch isn't safe while driving, is it?"]
+)
+def test_a_yes_or_no_to_a_denial_is_not_guessed(said: str, asked: str, context: str) -> None:
+    """What it means cannot be told, so it does not pass, and nothing is held against it."""
+    assert label(said, context, asked) == "not_mentioned"
 
 
 def test_a_sentence_of_the_context_needs_no_question() -> None:

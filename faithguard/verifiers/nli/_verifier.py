@@ -14,7 +14,7 @@ from pathlib import Path
 from faithguard._offload import offload
 from faithguard.errors import ConfigError
 from faithguard.types import Claim, Failure, FailureKind, Verdict
-from faithguard.verifiers._asked import ELSEWHERE, NOT_OF_THIS, as_stated, elsewhere, turned
+from faithguard.verifiers._asked import ELSEWHERE, NOT_OF_THIS, elsewhere, put
 from faithguard.verifiers._context import Context, Selection
 from faithguard.verifiers._lexical import Lexical, lack, rival_in
 from faithguard.verifiers._terms import Terms, analyse
@@ -191,12 +191,9 @@ class Nli:
         self, claims: Sequence[Claim], context: Context
     ) -> Sequence[Verdict | Failure | None]:
         """Return what is said of each claim, in order; blocking."""
-        stated = [as_stated(claim, context) for claim in claims]
-        found = self._found([claim for claim, _ in stated], context)
-        return [
-            turned(finding) if no and isinstance(finding, Verdict) else finding
-            for finding, (_, no) in zip(found, stated, strict=True)
-        ]
+        readings = [put(claim, context) for claim in claims]
+        found = iter(self._found([piece for one in readings for piece in one.pieces], context))
+        return [one.verdict([next(found) for _ in one.pieces]) for one in readings]
 
     def _found(self, claims: Sequence[Claim], context: Context) -> Sequence[Verdict | Failure]:
         known = dict.fromkeys(c.text for c in claims if self._reads(c, context))

@@ -43,6 +43,7 @@ _PAIRS = """
     optimistic | pessimistic
     hard difficult | easy simple
     shallow | deep
+    loud louder loudest | quiet quieter quietest
     rural | urban
     domestic | foreign international
     horizontal | vertical

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from faithguard.verifiers._verbs import base_of, is_participle, is_past
 from faithguard.verifiers.rules._reading import Reading, Token, key_of
-from faithguard.verifiers.rules._verbs import base_of, is_participle, is_past
 
 __all__ = ["Deed", "deeds_of"]
 

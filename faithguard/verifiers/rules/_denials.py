@@ -11,11 +11,11 @@ cannot be returned" does not contradict "items can be returned".
 
 from __future__ import annotations
 
+from faithguard.verifiers._verbs import base_of
 from faithguard.verifiers.rules._antonyms import affirmative, opposed
 from faithguard.verifiers.rules._deeds import Deed
 from faithguard.verifiers.rules._reading import Token, key_of
 from faithguard.verifiers.rules._scene import Near, Scene
-from faithguard.verifiers.rules._verbs import base_of
 
 __all__ = ["collide", "relation", "said_by"]
 

@@ -9,7 +9,7 @@ Source: the scope of a negation up to the end of its clause, after NegEx, Chapma
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from faithguard.types import Claim, Verdict
@@ -402,7 +402,13 @@ _WAIVER = re.compile(
 )
 _REQUIRED = re.compile(
     r"\b(?:only\s+(?:with|under|in|if|when|after|by|on|to|for)|provided(?:\s+that)?|as\s+long\s+as|must|requires?"
-    r"|required|needs?|on\s+condition|subject\s+to|(?:no|not|cannot|\w+n['’]t)\s[^.;,]{0,60}\bwithout|unless)\b",
+    r"|required|need(?:s|ed)?|necessary|mandatory|compulsory|on\s+condition|subject\s+to|(?:no|not|cannot|\w+n['’]t)\s[^.;,]{0,60}\bwithout|unless)\b",
+    re.I,
+)
+
+
+_IS_REQUIRED = re.compile(
+    r"\b(?:is|are|was|were)\s+(?:\w+ly\s+)?(?:required|needed|necessary|mandatory|compulsory)$",
     re.I,
 )
 
@@ -433,7 +439,8 @@ def _demanded(scene: Scene, name: str, keys: frozenset[str]) -> Verdict | None:
         before = [t for t in near.reading.tokens if t.start < asked.start()][-_SCOPE:]
         if any(_negates(t, near.reading.text) for t in before):
             continue  # "not required"
-        wanted = frozenset(t.key for t in near.reading.tokens if t.key and t.start >= asked.start())
+        at = 0 if _IS_REQUIRED.search(near.reading.text[: asked.end()]) else asked.start()
+        wanted = frozenset(t.key for t in near.reading.tokens if t.key and t.start >= at)
         held = scene.weight(keys & wanted) >= _SAME_STATEMENT * scene.weight(keys)
         known = rest & (near.reading.keys | scene.pages.inherited(near.number))
         if held and 3 * len(known) >= len(rest):
@@ -567,16 +574,29 @@ def _turned_round(mine: _Comparison, theirs: _Comparison, reading: Reading) -> b
 
 def _opposed(scene: Scene, name: str) -> Verdict | None:
     """Veto where the opposite of a word stands in its place."""
-    for mine in _parts(scene.reading, None):
-        for near in scene.near:
-            if _is_excepted(scene, near):
-                continue
+    compared = list(_comparisons(scene.reading))
+    left = [
+        near
+        for near in scene.near
+        if not (_is_excepted(scene, near) or _compared_alike(compared, near))
+    ]
+    for mine in _parts(scene.reading, None) if left else ():
+        for near in left:
             for theirs in _known_parts(near, scene):
                 pair = _opposites(mine, theirs, scene, near)
                 if pair is not None:
                     reason = f"the context says {pair[1]!r}, the answer {pair[0]!r}"
                     return contradiction(scene, name, reason, near)
     return None
+
+
+def _compared_alike(compared: Sequence[_Comparison], near: Near) -> bool:
+    """Whether both compare two things, and agree: "A is weaker than B", "B is stronger than A"."""
+    return any(
+        _turned_round(mine, theirs, near.reading) is False
+        for mine in compared
+        for theirs in _comparisons(near.reading)
+    )
 
 
 def _opposites(mine: _Part, theirs: _Part, scene: Scene, near: Near) -> tuple[str, str] | None:

@@ -15,12 +15,12 @@ from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._terms import stem
 from faithguard.verifiers._values._words import language
+from faithguard.verifiers._verbs import base_of
 from faithguard.verifiers.rules._deeds import Deed
 from faithguard.verifiers.rules._family import Family
 from faithguard.verifiers.rules._reading import Clause, Reading, Token, key_of
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of, unmentioned
 from faithguard.verifiers.rules._told import known_deeds, told
-from faithguard.verifiers.rules._verbs import base_of
 
 __all__ = ["Roles"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import faithguard
+from faithguard.verifiers._verbs import base_of
 from faithguard.verifiers.rules._deeds import deeds_of
 from faithguard.verifiers.rules._reading import key_of, read
-from faithguard.verifiers.rules._verbs import base_of
 
 ACTIVE = "The baker feeds the geese."
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-__all__ = ["base_of", "is_participle", "is_past"]
+__all__ = ["base_of", "is_participle", "is_past", "past_of"]
 
 _IRREGULAR = """
     become became become, begin began begun, bind bound bound, break broke broken,
@@ -105,6 +105,22 @@ def _tables() -> tuple[dict[str, str], frozenset[str], frozenset[str]]:
 
 
 _FORMS, _PARTICIPLES, _BASES = _tables()
+
+
+_PAST = {base: past for base, past, _ in (entry.split() for entry in _IRREGULAR.split(","))}
+
+
+def past_of(base: str) -> str:
+    """Return what a verb in its base form is in a tale: "taught", "opened"."""
+    if base in _PAST:
+        return _PAST[base]
+    if base in ("be", "have", "do"):
+        return {"be": "was", "have": "had", "do": "did"}[base]
+    if base.endswith("e"):
+        return f"{base}d"
+    if base.endswith("y") and base[-2:-1] not in "aeiou":
+        return f"{base[:-1]}ied"
+    return f"{base}ed"
 
 
 def is_past(word: str) -> bool:

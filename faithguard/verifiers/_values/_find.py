@@ -32,7 +32,7 @@ _CLOCK_WORDS = frozenset(
     "noon midday midnight clock morning afternoon evening night am pm m h uhr past quarter"
     " mittags mitternacht mezzogiorno mezzanotte minuit medianoche".split()
 )
-_SAYING = frozenset(("past", "quarter", "noon", "midday", "midnight"))
+_SAYING = frozenset("past quarter noon midday midnight five ten twenty".split())
 _MONTHS = frozenset(MONTH_OF)
 _ORDINAL_ENDINGS = frozenset(("th", "st", "nd", "rd"))
 _FIGURES = re.compile(r"\d[./-]\d|\d\s?月")

@@ -10,6 +10,7 @@ import re
 from fractions import Fraction
 
 __all__ = [
+    "AMBIGUOUS",
     "CURRENCIES",
     "CURRENCY_NAMES",
     "CURRENCY_PREFIX",
@@ -121,8 +122,8 @@ IMPERIAL = {
 """Unit -> (metric base unit, factor, what is subtracted before)."""
 
 CURRENCY_NAMES = {
-    "$": "USD", "us$": "USD", "usd": "USD", "dollar": "USD", "dollars": "USD", "usdollar": "USD",
-    "usdollars": "USD", "dólares": "USD", "dollari": "USD", "美元": "USD", "ドル": "USD",
+    "$": "dollar", "us$": "USD", "usd": "USD", "dollar": "dollar", "dollars": "dollar", "usdollar": "USD",
+    "usdollars": "USD", "dólares": "dollar", "dollari": "dollar", "美元": "USD", "ドル": "USD",
     "دولار": "USD", "दॉलर": "USD", "डॉलर": "USD",
     "€": "EUR", "eur": "EUR", "euro": "EUR", "euros": "EUR", "欧元": "EUR", "ユーロ": "EUR",
     "يورو": "EUR", "यूरो": "EUR",
@@ -149,6 +150,13 @@ CURRENCY_NAMES = {
     "céntimos": "cent", "cêntimos": "cent", "centavos": "cent", "rappen": "cent",
 }  # fmt: skip
 """Name -> code; "cent" is a hundredth of whichever has cents."""
+AMBIGUOUS = {
+    "krone": ("SEK", "NOK", "DKK", "CZK"),
+    "peso": ("MXN",),
+    "pound": ("GBP",),
+    "dollar": ("USD", "CAD", "AUD", "NZD", "HKD", "SGD"),
+}
+"""What a name may mean that several countries give to their money."""
 _PENCE = {name: ("GBP", Fraction(1, 100)) for name in ("p", "penny", "pence")}
 CURRENCIES = frozenset(CURRENCY_NAMES.values())
 CURRENCY_SIGNS = "€$£₹¥₩₺₽₪₦"

@@ -9,14 +9,16 @@ is told apart from what it seldom does.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from fractions import Fraction
 from itertools import combinations, pairwise
 
 from faithguard.verifiers._values import Value
+from faithguard.verifiers._values._units import CURRENCIES
 from faithguard.verifiers._values._value import Reading
 
-__all__ = ["derivable", "proportionate"]
+__all__ = ["derivable", "multiplied", "proportionate"]
 
 _MOST = 48
 """Values of a passage that are tried against each other."""
@@ -41,6 +43,14 @@ def derivable(value: Value, lines: Lines, *, compared: bool = False, sums: bool 
         sums: Whether sums and differences of two of them count; halves and shares always do.
     """
     known = [one for line in lines for one in line][:_MOST]
+    if compared and any(_equal_bare(value, n) for n in _differences(known, value.unit)):
+        return True
+    if value.unit == "cent" and any(
+        derivable(_whole_of(value, one.unit), lines, compared=compared, sums=sums)
+        for one in known
+        if one.unit in CURRENCIES - {"cent"}
+    ):
+        return True
     if value.family == "date":
         return any(_is_date(value, day) for day in _dates(known)) or _within_dates(value, lines)
     if value.family == "clock":
@@ -51,6 +61,8 @@ def derivable(value: Value, lines: Lines, *, compared: bool = False, sums: bool 
         if any(_equal(value, amount) for line in lines for amount in _elided(value.unit, line)):
             return True
         return any(_reached(value, unit, amount) for unit, amount in _lengths(known))
+    if _is_year(value) and any(year in value.readings for year in _years(known)):
+        return True
     if not value.unit or value.unit in ("person", "times"):
         near = (
             amount for line in lines for amount in _counts(list(line), compared=compared, sums=sums)
@@ -65,6 +77,75 @@ def derivable(value: Value, lines: Lines, *, compared: bool = False, sums: bool 
     unit = "%" if value.unit == "percentage point" else value.unit
     alike = [one for one in known if one.unit == unit]
     return any(_equal(value, amount) for amount in _sums(alike))
+
+
+def multiplied(product: Value, factor: Value, lines: Lines) -> bool:
+    """Say whether a value is what another one makes of an amount: 70 kg at 4 mg per kg.
+
+    Args:
+        product: What the answer works out.
+        factor: What it works it out by.
+        lines: The values of the sentences that speak of the same things, line by line.
+    """
+    if product.family != "number" or factor.family != "number":
+        return False
+    if product.unit and product.unit == factor.unit:
+        return False
+    known = [one for line in lines for one in line if one.family == "number"][:_MOST]
+    wanted = {*_numbers(product), *(r for r in product.bare if isinstance(r, Fraction))}
+    for one in known:
+        if not product.unit or one.unit not in (product.unit, ""):
+            continue
+        for amount in _numbers(one):
+            for by in (r for r in factor.bare if isinstance(r, Fraction)):
+                if by and amount and {amount * by, amount / by} & wanted:
+                    return True
+    return not product.unit and not factor.unit and any(
+        {a * b, a / b} & wanted
+        for one in known
+        if not one.unit
+        for a in _numbers(one)
+        for b in _numbers(factor)
+        if b and a > 1
+    )
+
+
+def _differences(known: Sequence[Value], unit: str) -> Iterator[Fraction]:
+    """Yield by how much amounts of one kind differ, in the unit in which they are written."""
+    amounts = [one for one in known if one.family == "number" and not _is_year(one)]
+    for one, two in combinations(amounts, 2):
+        if _kind(one.unit) != _kind(two.unit) or (unit and _kind(one.unit) not in ("", unit)):
+            continue
+        for a in one.bare:
+            for b in two.bare:
+                if isinstance(a, Fraction) and isinstance(b, Fraction):
+                    yield abs(a - b)
+
+
+def _kind(unit: str) -> str:
+    return "" if unit in ("person", "times") else unit
+
+
+def _equal_bare(value: Value, amount: Fraction) -> bool:
+    return value.family == "number" and any(
+        number == amount for number in value.bare if isinstance(number, Fraction) and number
+    )
+
+
+def _whole_of(cents: Value, unit: str) -> Value:
+    readings = frozenset(r / 100 for r in _numbers(cents))
+    return replace(cents, unit=unit, readings=readings, bare=readings)
+
+
+def _years(known: Sequence[Value]) -> Iterator[Fraction]:
+    """Yield the years to which a number of years leads from another year."""
+    lengths = {r / 12 for one in known if one.unit == "month" for r in _numbers(one)}
+    starts = {r for one in known if _is_year(one) for r in _numbers(one)}
+    starts |= {Fraction(r[0]) for one in known for r in one.readings if isinstance(r, tuple)}
+    for year in starts - {0}:
+        for length in lengths:
+            if length.denominator == 1:
+                yield from (year + length, year - length)
 
 
 def proportionate(value: Value, lines: Lines) -> bool:
@@ -222,7 +303,11 @@ def _summed(a: Value, x: Fraction, b: Value, y: Fraction) -> Iterator[tuple[str,
         yield a.unit, abs(x - y)
     for one, length, times in ((a, x, y), (b, y, x)):
         other = b if one is a else a
-        if one.unit in ("second", "month") and not other.unit and 1 < times < _LARGE:
+        if one.unit not in ("second", "month") or not 1 < times < _LARGE:
+            continue
+        if other.unit == "times":  # renewed twice: three times as long
+            yield one.unit, length * (times + 1)
+        elif not other.unit:
             yield one.unit, length * times
             yield one.unit, length / times
 

@@ -369,10 +369,17 @@ def _label_of(reading: Reading, clause: Clause) -> frozenset[str]:
     return before.keys if before is not None else frozenset()
 
 
+_OF_ALL = frozenset("the all its their our these those".split())
+
+
 def counted(reading: Reading, start: int, end: int) -> Iterator[str]:
     """Yield what a number counts: the word after it, and what follows "per"."""
     tokens = reading.tokens
     at = next((n for n, token in enumerate(tokens) if token.start >= end), len(tokens))
+    if at + 1 < len(tokens) and tokens[at].lower == "of":  # "35 of the 80 guests"
+        at += 1
+        while at < len(tokens) and (tokens[at].lower in _OF_ALL or tokens[at].value >= 0):
+            at += 1
     for token in tokens[at : at + 2]:
         if token.key:
             yield token.key

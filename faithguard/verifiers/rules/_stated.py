@@ -11,13 +11,14 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise, product
 
 from faithguard.types import Verdict
 from faithguard.verifiers._terms import analyse, stem
 from faithguard.verifiers._values import Value, find_values
 from faithguard.verifiers._values._units import CURRENCIES
 from faithguard.verifiers._values._words import ORDINALS
-from faithguard.verifiers.rules._derived import derivable, proportionate
+from faithguard.verifiers.rules._derived import derivable, multiplied, proportionate
 from faithguard.verifiers.rules._reading import Reading
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, unmentioned
 from faithguard.verifiers.rules._slots import Slot, counted, displaced, is_listed, misbound
@@ -78,16 +79,22 @@ def is_year(value: Value) -> bool:
 def _absent(scene: Scene, name: str, value: Value) -> Verdict | None:
     if _under_negation(scene, value) or _named(scene, value) or _in_century(scene, value):
         return None
-    lines = list(_lines(scene, timed=_is_timed(value)))
+    lines = list(_lines(scene, timed=_is_timed(value) or is_year(value)))
     if not value.unit and _AGE.search(scene.reading.text[: value.start]):
         years = frozenset(12 * r for r in value.readings if isinstance(r, Fraction))
         value = replace(value, unit="month", readings=years)
+    compared = _compared(scene, value)
     worked_out = (
         not is_listed(scene.reading)
-        and derivable(value, lines, compared=_compared(scene, value))
-        and not _restated(scene, value, lines)
+        and not _in_other_unit(scene, value)
+        and derivable(value, lines, compared=compared)
+        and (compared or not _restated(scene, value, lines))
     )
-    if worked_out or _in_scale(value, scene) or _written(value, scene):
+    if worked_out or _example(scene, value, lines) or _in_range(scene, value):
+        return None
+    if value.family == "days" and _left_out(scene, value, lines):
+        return None
+    if _in_scale(value, scene) or _written(value, scene):
         return None
     if _within_bound(value, scene):
         return None
@@ -105,6 +112,88 @@ def _absent(scene: Scene, name: str, value: Value) -> Verdict | None:
     return unmentioned(scene, name, f"the context nowhere says {value.text!r}")
 
 
+def _in_other_unit(scene: Scene, value: Value) -> bool:
+    """Whether the sentence that says the same has the very figure in another unit."""
+    return bool(value.unit) and any(
+        value.comparable(other) and value.bare & other.bare and not value.agrees(other)
+        for near in scene.near
+        if near.share >= _SAME_STATEMENT
+        for other in near.reading.values
+        if other.unit != value.unit or other.readings != value.readings
+    )
+
+
+def _example(scene: Scene, value: Value, lines: Sequence[Sequence[Value]]) -> bool:
+    """Whether a value is what a claim works out another by, or is worked out by another.
+
+    "A load of 300 kg costs 60 euros", of "We charge 20 cents per kg".
+    """
+    others = [
+        other
+        for other in distinct(scene.reading)
+        if not other.agrees(value) and not scene.context.holders(other)
+    ]
+    for other in others:
+        for one, two in ((value, other), (other, value)):
+            if one.family == "number" and multiplied(two, one, lines):
+                return True
+    return False
+
+
+def _in_range(scene: Scene, value: Value) -> bool:
+    """Whether a value lies in a range that the context gives: a child of ten, "from 6 to 12"."""
+    text = scene.reading.text
+    if value.family != "number" or value.ranged or _RANGE_ENDS.match(text, value.end):
+        return False
+    if _RANGE_BEGINS.search(text[max(0, value.start - 24) : value.start]):
+        return False
+    for near in scene.near:
+        for low, high in pairwise(near.reading.values):
+            ends = low.family == high.family == "number" and high.unit in (value.unit, "")
+            if not ends or not _RANGE.fullmatch(near.reading.text, low.end, high.start):
+                continue
+            if _between(value, low, high):
+                return True
+    return False
+
+
+def _between(value: Value, low: Value, high: Value) -> bool:
+    if value.unit and not high.unit:  # a child of ten years: "from 6 to 12"
+        sides = value.bare, low.bare, high.bare
+    else:
+        sides = value.readings, low.readings, high.readings
+    return any(
+        a < v < b
+        for v, a, b in product(*sides)
+        if isinstance(v, Fraction) and isinstance(a, Fraction) and isinstance(b, Fraction)
+    )
+
+
+_RANGE = re.compile(r"\s*(?:-|–|—|to|and|bis|und|à|a|et|y|e|~|〜|至|到)\s*", re.I)
+_RANGE_ENDS = re.compile(r"\s*(?:-|–|—|to|bis)\s*\d", re.I)
+_RANGE_BEGINS = re.compile(r"(?:\bfrom\s+|\bbetween\s+|\d\s*(?:-|–|—|to|and)\s*)$", re.I)
+
+
+def _left_out(scene: Scene, value: Value, lines: Sequence[Sequence[Value]]) -> bool:
+    """Whether a claim denies something of the days that the context leaves out."""
+    if not _CLOSED.search(scene.reading.text):
+        return False
+    rest = (
+        frozenset(range(7)) - days
+        for line in lines
+        for other in line
+        for days in other.readings
+        if isinstance(days, frozenset)
+    )
+    return any(isinstance(r, frozenset) and r <= days for days in rest for r in value.readings)
+
+
+_CLOSED = re.compile(
+    r"\b(?:closed|closes|shut|except|geschlossen|fermée?s?|cerrad[oa]s?|chius[oiae]|fechad[oa]s?)\b",
+    re.I,
+)
+
+
 def _lines(scene: Scene, *, timed: bool) -> Iterator[tuple[Value, ...]]:
     """Yield the values of the sentences about the same things, and of those beside the best."""
     numbers = [near.number for near in scene.near]
@@ -114,10 +203,28 @@ def _lines(scene: Scene, *, timed: bool) -> Iterator[tuple[Value, ...]]:
     for number in dict.fromkeys([*numbers, *beside, *holding[:_BEST], *short]):
         if 0 <= number < len(scene.all):
             reading = scene.all[number]
-            yield reading.values
-            if timed and (match := _A_TIME.search(reading.text)):
-                yield tuple(find_values("24 hours" if match["day"] else "60 minutes"))
+            yield (*reading.values, *_factors(reading.text))
+            if timed:
+                yield from _times(reading.text)
             yield from (values for _, values in reading.columns if values)
+
+
+def _factors(text: str) -> Iterator[Value]:
+    """Yield what words such as "doubles" multiply by."""
+    for match in _FACTOR.finditer(text):
+        yield from find_values(f"{_FACTORS[match[1].lower()]} times")
+
+
+_FACTORS = {"doubl": 2, "tripl": 3, "trebl": 3, "quadrupl": 4}
+_FACTOR = re.compile(rf"\b({'|'.join(_FACTORS)})\w*", re.I)
+
+
+def _times(text: str) -> Iterator[tuple[Value, ...]]:
+    """Yield the lengths of time that "an hour later" and "at nineteen" tell."""
+    for match in _A_TIME.finditer(text):
+        yield tuple(find_values(f"1 {match[1]}"))
+    for match in _AT_AGE.finditer(text):
+        yield tuple(find_values(f"{match[1]} years"))
 
 
 def _is_timed(value: Value) -> bool:
@@ -125,9 +232,11 @@ def _is_timed(value: Value) -> bool:
 
 
 _A_TIME = re.compile(
-    r"\b(?:an?|one|the|following|next|previous)\s+(?:(?P<day>day)|hour)(?:\s+(?:before|after|earlier|later|ahead)\b|$|\W)",
+    r"\b(?:an?|one|the\s+(?:following|next|previous))\s+(hour|day|week|month|year)"
+    r"(?=\s+(?:before|after|earlier|later|ahead)\b|$|\W)",
     re.I,
 )
+_AT_AGE = re.compile(r"\b(?:at(?:\s+the\s+age\s+of)?|aged)\s+(\d{1,2}|[a-z]{3,9}(?:-[a-z]{3,5})?)\b(?!\s*(?:[:%°]|[ap]\.?m))", re.I)
 _BEST = 3
 _SHORT = 24
 """Sentences; of so few any may hold the date that another counts from."""
@@ -358,7 +467,7 @@ def holding(scene: Scene, value: Value) -> Iterator[tuple[Near, Value]]:
 
 def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
     """Veto a value that every sentence which holds it gives to something else."""
-    if is_year(value) or value.text.lower() in ORDINALS:
+    if is_year(value) or value.text.lower() in ORDINALS or _whole(scene, value):
         return None  # said of too much at once
     if _compared(scene, value) and derivable(
         value, list(_lines(scene, timed=_is_timed(value))), compared=True
@@ -420,6 +529,16 @@ def _slots(scene: Scene, value: Value, kind: set[str]) -> tuple[list[Slot], list
     return own, rivals
 
 
+def _whole(scene: Scene, value: Value) -> bool:
+    """Whether a value is the whole of which a claim names a part: "two of the nine"."""
+    return _PART_OF.search(scene.reading.text[max(0, value.start - 48) : value.start]) is not None
+
+
+_PART_OF = re.compile(
+    r"\b(?:half|quarters?|thirds?|most|some|part|share|\w+ths?|\d+|one|two|three|four|five|six|seven|eight|nine|ten)"
+    r"\s+(?:out\s+)?of\s+(?:[\w'’-]+\s+){0,3}$",
+    re.I,
+)
 _PERIODS = frozenset(map(stem, "hour day week month year night daily".split()))
 """Words that tell nothing beside a value: much is said "a day"."""
 _COMPARED = re.compile(

@@ -100,13 +100,17 @@ def multiplied(product: Value, factor: Value, lines: Lines) -> bool:
             for by in (r for r in factor.bare if isinstance(r, Fraction)):
                 if by and amount and {amount * by, amount / by} & wanted:
                     return True
-    return not product.unit and not factor.unit and any(
-        {a * b, a / b} & wanted
-        for one in known
-        if not one.unit
-        for a in _numbers(one)
-        for b in _numbers(factor)
-        if b and a > 1
+    return (
+        not product.unit
+        and not factor.unit
+        and any(
+            {a * b, a / b} & wanted
+            for one in known
+            if not one.unit
+            for a in _numbers(one)
+            for b in _numbers(factor)
+            if b and a > 1
+        )
     )
 
 

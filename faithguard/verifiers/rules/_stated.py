@@ -236,7 +236,10 @@ _A_TIME = re.compile(
     r"(?=\s+(?:before|after|earlier|later|ahead)\b|$|\W)",
     re.I,
 )
-_AT_AGE = re.compile(r"\b(?:at(?:\s+the\s+age\s+of)?|aged)\s+(\d{1,2}|[a-z]{3,9}(?:-[a-z]{3,5})?)\b(?!\s*(?:[:%°]|[ap]\.?m))", re.I)
+_AT_AGE = re.compile(
+    r"\b(?:at(?:\s+the\s+age\s+of)?|aged)\s+(\d{1,2}|[a-z]{3,9}(?:-[a-z]{3,5})?)\b(?!\s*(?:[:%°]|[ap]\.?m))",
+    re.I,
+)
 _BEST = 3
 _SHORT = 24
 """Sentences; of so few any may hold the date that another counts from."""

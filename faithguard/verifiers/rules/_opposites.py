@@ -1,0 +1,85 @@
+"""Opposite words in one place: open and closed.
+
+In: a scene. Out: a veto where the context has the opposite of a word of the claim; else None.
+"""
+
+from __future__ import annotations
+
+from faithguard.types import Verdict
+from faithguard.verifiers.rules._antonyms import opposite
+from faithguard.verifiers.rules._comparatives import than_after
+from faithguard.verifiers.rules._exceptions import is_excepted
+from faithguard.verifiers.rules._parts import CLOSE, Part, known_parts, parts_of
+from faithguard.verifiers.rules._reading import Reading, Token
+from faithguard.verifiers.rules._scene import Near, Scene, contradiction
+
+__all__ = ["opposite_said"]
+
+
+def opposite_said(scene: Scene, name: str) -> Verdict | None:
+    """Veto where the opposite of a word stands in its place."""
+    for mine in parts_of(scene.reading, None):
+        for near in scene.near:
+            if is_excepted(scene, near):
+                continue
+            for theirs in known_parts(near, scene):
+                pair = _opposites(mine, theirs, scene, near)
+                if pair is not None:
+                    reason = f"the context says {pair[1]!r}, the answer {pair[0]!r}"
+                    return contradiction(scene, name, reason, near)
+    return None
+
+
+def _opposites(mine: Part, theirs: Part, scene: Scene, near: Near) -> tuple[str, str] | None:
+    if bool(mine.denied) != bool(theirs.denied):
+        return None
+    shared = mine.keys & theirs.keys
+    if not shared or len(shared) < CLOSE * (len(mine.keys) - 1):
+        return None
+    said = _places(near, scene)
+    own = {token.lower for token in scene.reading.tokens}
+    known = near.reading.keys
+    for number in range(mine.clause.first, mine.clause.last):
+        token = scene.reading.tokens[number]
+        word = token.lower
+        if word in ("more", "less", "fewer") and than_after(scene.reading.tokens, number):
+            continue  # see above
+        for other in opposite(word) & said.keys() - own if token.key not in known else ():
+            if _degree(word) != _degree(other):
+                continue  # "late January" and "earlier in the year"
+            beside = _beside(scene.reading, number) & _beside(near.reading, said[other])
+            if beside and not _elsewhere(token, beside, scene):
+                return word, other
+    return None
+
+
+def _degree(word: str) -> str:
+    if word in ("lower", "over", "under", "upper", "outer", "inner"):
+        return ""
+    return word[-3:] if word.endswith("est") else word[-2:] if word.endswith("er") else ""
+
+
+def _places(near: Near, scene: Scene) -> dict[str, int]:
+    """Return the words of a sentence of the context with their places."""
+    key = "places", near.number
+    found: dict[str, int] | None = scene.pages.notes.get(key)
+    if found is None:
+        words = enumerate(near.reading.tokens)
+        found = scene.pages.notes[key] = {token.lower: number for number, token in words}
+    return found
+
+
+def _beside(reading: Reading, number: int) -> set[str]:
+    """Return the nearest content words on both sides of a word."""
+    before = [t.key for t in reading.tokens[max(0, number - 5) : number] if t.key]
+    after = [t.key for t in reading.tokens[number + 1 : number + 6] if t.key]
+    return {*before[-1:], *after[:1]}
+
+
+def _elsewhere(word: Token, beside: set[str], scene: Scene) -> bool:
+    """Whether another sentence of the context says it with the claim's word."""
+    return any(
+        (word.key in near.reading.keys or any(t.lower == word.lower for t in near.reading.tokens))
+        and beside & (near.reading.keys | scene.pages.inherited(near.number))
+        for near in scene.near
+    )

@@ -1,0 +1,70 @@
+"""How many: all, most, some, few, none.
+
+In: a scene. Out: a veto where the context says it of fewer or of more; else None. English.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from faithguard.types import Verdict
+from faithguard.verifiers.rules._exceptions import SCOPE
+from faithguard.verifiers.rules._parts import CLOSE, NEGATORS
+from faithguard.verifiers.rules._reading import Reading
+from faithguard.verifiers.rules._scene import Scene, contradiction
+
+__all__ = ["counted_otherwise"]
+
+_QUANTIFIERS = {
+    "all": 4, "every": 4, "each": 4, "any": 4, "everyone": 4, "always": 4, "most": 3,
+    "majority": 3, "usually": 3, "many": 2, "often": 2, "some": 1, "sometimes": 1, "several": 1,
+    "few": 0, "rarely": 0, "seldom": 0, "hardly": 0, "none": -1, "no": -1, "never": -1,
+}  # fmt: skip
+_CLASH = frozenset(
+    {(4, 3), (4, 2), (4, 1), (4, 0), (4, -1), (3, 1), (3, 0), (3, -1), (2, 0), (2, -1), (1, -1),
+     (0, 2), (0, 3), (0, 4), (-1, 0), (-1, 1), (-1, 2), (-1, 3), (-1, 4)}
+)  # fmt: skip
+"""(what the answer says, what the context says) of one thing that cannot both be meant."""
+
+
+_LIMITING = NEGATORS | frozenset("fail failed fails without if refuse refused unable lacks".split())
+_NEARLY = ("hardly", "almost", "barely", "scarcely", "virtually", "practically")
+_NEARLY_NONE = ("any", "no", "none", "never", "nobody", "ever")
+
+
+def _quantified(reading: Reading) -> Iterator[tuple[str, int, frozenset[str]]]:
+    """Yield quantifiers with the words after them: what they speak of."""
+    tokens = reading.tokens
+    for number, token in enumerate(tokens):
+        strength = _QUANTIFIERS.get(token.lower)
+        before = [other.lower for other in tokens[max(0, number - SCOPE) : number]]
+        if before[-1:] and before[-1] in _NEARLY and token.lower in _NEARLY_NONE:
+            strength = 0
+        elif token.lower == "any" and (
+            not _LIMITING.isdisjoint(before) or any(w.endswith("n't") for w in before)
+        ):
+            continue  # "failed to win any" says none
+        if strength is None or (
+            number and tokens[number - 1].lower in ("at", "the", "than", "not")
+        ):
+            continue
+        keys = [t.key for t in tokens[number + 1 : number + 6] if t.key][:2]
+        if keys:
+            yield token.lower, strength, frozenset(keys)
+
+
+def counted_otherwise(scene: Scene, name: str) -> Verdict | None:
+    """Veto "all teams" where the context says "most teams"."""
+    mine = list(_quantified(scene.reading))
+    for near in scene.near if mine else ():
+        if "without" in near.reading.text:  # "no passenger without a passport": each needs one
+            continue
+        theirs = list(_quantified(near.reading))
+        for word, strength, noun in mine:
+            same = [(w, s) for w, s, other in theirs if other & noun]
+            if not same or near.share < CLOSE or any(s == strength for _, s in same):
+                continue
+            if all((strength, s) in _CLASH for _, s in same):
+                reason = f"the context says {same[0][0]!r} of it, the answer {word!r}"
+                return contradiction(scene, name, reason, near)
+    return None

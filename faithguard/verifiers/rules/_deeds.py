@@ -79,6 +79,11 @@ class Deed:
         return self.agents | self.patients
 
 
+_YET = frozenset((",", "but", "and", "yet", "though"))
+_DENYING = frozenset(("no", "not", "never"))
+_MERELY = frozenset("only just merely even yet necessarily to if when until before".split())
+
+
 def deeds_of(reading: Reading) -> tuple[Deed, ...]:
     """Return the deeds of a sentence, in order."""
     tokens = reading.tokens
@@ -95,7 +100,31 @@ class _Deeds(Groups):
             deed = self._deed(place, group, found)
             if deed is not None:
                 found.append(deed)
+                found.extend(self._but_not(deed))
         yield from found
+
+    def _but_not(self, deed: Deed) -> Iterator[Deed]:
+        """Yield what a deed is said not to be done to: "keeps cats but no dogs", "never in May"."""
+        at = deed.end
+        while self._word(at) in _YET:
+            at += 1
+        if at == deed.end or self._word(at) not in _DENYING or deed.denied:
+            return
+        if self._word(at + 1) in NO_SUCH | _MERELY:
+            return
+        end = at + 1
+        while end < len(self.words) and self.words[end] not in BOUNDS | JOINS | {","}:
+            end += 1
+        denied = self._keys(range(at + 1, end))
+        if not denied or self.heads & set(range(at + 1, end)):
+            return
+        objects = denied | (deed.subject & deed.patients)
+        agents = deed.agents & deed.subject
+        if self._word(at + 1) == "by":
+            objects, agents = deed.patients, denied
+        yield replace(
+            deed, agents=agents, patients=objects, denied=True, start=at, end=end, modal=deed.modal
+        )
 
     def _deed(self, place: int, group: Group, found: list[Deed]) -> Deed | None:
         last = found[-1] if found else None
@@ -138,7 +167,7 @@ class _Deeds(Groups):
             agents, patients = frozenset[str](), subject | objects
         return Deed(
             verb, word, agents, patients, denied, group.modal, group.head, low, stop, pronoun,
-            pronoun or self.words[low] in PRONOUNS or self._word(group.start - 1) == ",",
+            pronoun or self.words[low] in PRONOUNS or self._far(group.start - 1),
             group.adjective, group.passive, self._word(low - 1) in CONDITIONS,
             self._word(start) if self._word(start) in PARTICLES else "",
             any(self.words[n] in ("alone", "only") for n in range(low, max(group.head, low))),
@@ -162,7 +191,14 @@ class _Deeds(Groups):
         """Read "backups are encrypted, but exports are not": what is left out stands before."""
         if last is None:
             return None
-        subject, _, low, _ = self._subject(group, last)
+        if group.inverted:
+            stop = self._stop(len(self.groups), group.start + 1)
+            subject, low = self._keys(range(group.start + 1, stop)), group.start
+            if not subject:
+                return None
+            group = replace(group, denied=last.denied or self._word(low - 1) != "so")
+        else:
+            subject, _, low, _ = self._subject(group, last)
         active = last.subject <= last.agents
         return replace(
             last,
@@ -173,7 +209,7 @@ class _Deeds(Groups):
             modal=group.modal or last.modal,
             at=group.start,
             start=low,
-            end=self._after + 1,
+            end=group.start + 1,
         )
 
     def _keys(self, numbers: list[int] | range) -> frozenset[str]:
@@ -231,7 +267,8 @@ class _Deeds(Groups):
             return frozenset[str]() if asked else inherited, not (asked or inherited), place, None
         if word in BOUNDS | {","}:
             first = self._insertion(place) if word == "," else 0
-            return self._noun_before(first), False, first or group.start, None
+            again = self._keys(range(first + 1, place)) if self._renamed(first, place) else set()
+            return self._noun_before(first) | again, False, first or group.start, None
         low = self._low(place)
         extra = None
         if low - 1 in self.heads and (outer := self._before_relative(low - 1)):
@@ -258,7 +295,7 @@ class _Deeds(Groups):
         low = place
         while low >= 0:
             word = self.words[low]
-            if word in BOUNDS | RELATIVE or word == "," or low in self.heads:
+            if word in BOUNDS | RELATIVE | THEN or word == "," or low in self.heads:
                 break
             if word in JOINS and any(n in self.heads for n in range(self._wall(low), low)):
                 break
@@ -279,6 +316,16 @@ class _Deeds(Groups):
         while place > 0 and self.words[place - 1] not in BOUNDS:
             place -= 1
         return place
+
+    def _far(self, place: int) -> bool:
+        """Whether a comma parts a verb from who does it, and no other name of it."""
+        return self._word(place) == "," and not self._renamed(self._insertion(place), place)
+
+    def _renamed(self, first: int, comma: int) -> bool:
+        """Whether what two commas enclose is another name: "the coach, Ivo Brand, praised"."""
+        return bool(first) and not self.heads & set(range(first, comma)) and (
+            self.words[first + 1] not in RELATIVE and not is_participle(self.words[first + 1])
+        )
 
     def _insertion(self, comma: int) -> int:
         """Return where the comma stands that opens what another closes; 0 if there is none."""

@@ -91,6 +91,10 @@ _BIDDING = frozenset(
     " urge command persuade encourage expect".split()
 )
 _BID = 6
+_LIKEWISE = frozenset(("so", "nor", "neither"))
+_SELDOM = frozenset(("never", "rarely", "seldom", "hardly"))
+_LIGHT = frozenset(("make", "take", "use"))
+"""Verbs that tell nothing by themselves, and are looked for all the same."""
 _CALLED = frozenset(("named", "called", "known", "titled"))
 APPOSED = 6
 """Tokens between two commas that say again who is meant."""
@@ -116,6 +120,8 @@ class Group:
     infinitive: bool = False
     bidden: bool = False
     """"told Ann to pay": who does it stands right before."""
+    inverted: bool = False
+    """"and so are exports": who does it stands behind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +145,8 @@ class Groups:
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
         self.tokens = tuple(_without_titles(reading.tokens))
-        self.words = [token.lower for token in self.tokens]
+        # "kinase A" is no article
+        self.words = [t.key if t.key and t.key.isupper() else t.lower for t in self.tokens]
         for number, word in enumerate(self.words[:-1]):
             if word == "provided" and self.words[number + 1] == "that":
                 self.words[number] = "if"
@@ -166,6 +173,11 @@ class Groups:
         return ("can", True) if word == "cannot" else (word, False)
 
     def _auxiliary(self, number: int) -> Group | None:
+        if self._word(number - 1) in _LIKEWISE and self._opens(number - 1):
+            if self.words[number] not in _PLAIN and self.words[number] not in _MODALS:
+                return None
+            self._after = number
+            return Group(number, -1, inverted=True)
         place, last, denied, modal = number, "", False, ""
         while place < len(self.tokens):
             step = self._step(place, last)
@@ -178,6 +190,8 @@ class Groups:
             return None
         if denied and modal == "must" and self._word(place - 1) == "to":
             modal = "need"
+        if self._word(number - 1) in _SELDOM:  # "drilling never is"
+            number, denied = number - 1, not denied
         return self._with_head(number, place, last, denied, modal)
 
     def _step(self, place: int, last: str) -> _Step | None:
@@ -199,6 +213,10 @@ class Groups:
         if last != "modal" and word in _TO and following == "to":
             kind = _TO[word]
             return _Step("modal", kind or "can", denies=not kind, words=2)
+        if last == "be" and word == "to" and base_of(following or "") == following:
+            return _Step("modal", "should")  # "is not to be used"
+        if last == "be" and word == "to" and following == "be":
+            return _Step("modal", "should")
         return _Step("modal", "must") if last == "have" and word == "to" else None
 
     def _with_head(
@@ -239,8 +257,9 @@ class Groups:
 
     def _full(self, number: int) -> Group | None:
         token, word = self.tokens[number], self.words[number]
-        if not token.key or token.value >= 0 or token.key[0] == "#" or word in BOUNDS | _CALLED:
-            return None
+        if token.value >= 0 or (token.key or "#")[0] == "#" or word in BOUNDS | _CALLED:
+            if base_of(word) not in _LIGHT:
+                return None
         if token.capital and number and self._word(number - 1) not in BOUNDS:
             return None
         base = base_of(word)
@@ -277,6 +296,9 @@ class Groups:
         if self._word(number + 1) == "by" and before >= 0 and previous not in RELATIVE | PRONOUNS:
             joined = previous in JOINS
             return Group(number, number, passive=True, denied=denied, reduced=not joined)
+        if denied and is_participle(self.words[number]) and self._opens(before + 1):
+            # "recommended, though not required"
+            return Group(before + 1, number, passive=True, denied=True, infinitive=True)
         if not self._follows_subject(before):
             return None
         if is_participle(self.words[number]) and self._finite_later(number):
@@ -318,7 +340,36 @@ class Groups:
             bool(self.tokens[before].key) and previous.endswith("s") and not previous.endswith("ss")
         )
         joined = self.tokens[before].capital and self._word(before - 1) == "and"
-        return Group(start, number, denied=denied) if plural or joined else None
+        verb = plural or joined or self._lone(number, before)
+        return Group(start, number, denied=denied) if verb else None
+
+    def _lone(self, number: int, before: int) -> bool:
+        """Whether no other word of a clause can be its verb: "lynx take hares"."""
+        if before < 0 or not self.tokens[before].key or self._is_adverb(before):
+            return False
+        low = number
+        while low > 0 and self.words[low - 1] not in BOUNDS | RELATIVE | {","}:
+            low -= 1
+        high = number + 1
+        while high < len(self.words) and self.words[high] not in BOUNDS | RELATIVE | {",", "and"}:
+            high += 1
+        others = (*range(low, before + 1), *range(number + 1, high))
+        opens = self.words[low] not in PREPOSITIONS | DETERMINERS | {"to"}
+        follows = high > number + 1 and not self.words[number + 1].endswith("ing")
+        return (
+            opens
+            and follows
+            and not any(
+                self._base(n)[0] in _BE | _HAVE | _DO | _MODALS.keys()
+                or self.words[n] == "to"
+                or is_past(self.words[n])
+                for n in others
+            )
+        )
+
+    def _opens(self, number: int) -> bool:
+        """Whether a place stands behind a comma, a conjunction or nothing."""
+        return self._word(number - 1) in BOUNDS | JOINS | {",", ""}
 
     def _is_adverb(self, number: int) -> bool:
         return self.words[number].endswith("ly") or self.words[number] in NOT

@@ -17,7 +17,7 @@ __all__ = ["unbound"]
 
 _UNIVERSAL = re.compile(
     r"\b(?:in\s+(?:every|any|all)\s+cases?|(?:on|at)\s+(?:any|every)\s+(?:day|time|hour)|every\s+day"
-    r"|of\s+(?:all|any)\s+kinds?|at\s+all\s+times|in\s+all\s+circumstances|always|regardless|anyone|everyone"
+    r"|(?:to|for|by)\s+all(?=\W|$)|of\s+(?:all|any)\s+kinds?|at\s+all\s+times|in\s+all\s+circumstances|always|regardless|anyone|everyone"
     r"|everybody|alike|whoever|without\s+(?:exception|restriction|condition)s?|unconditionally"
     r"|at\s+any\s+time|in\s+general|no\s+matter)\b",
     re.I,

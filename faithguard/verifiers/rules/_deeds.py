@@ -129,7 +129,8 @@ class _Deeds(Groups):
     def _deed(self, place: int, group: Group, found: list[Deed]) -> Deed | None:
         last = found[-1] if found else None
         if group.head < 0:
-            return self._cut(group, last)
+            main = next((deed for deed in reversed(found) if not deed.conditional), last)
+            return self._cut(group, main)
         if group.reduced:
             noun = group.start - (self._word(group.start - 1) == ",")
             subject, pronoun, low, extra = self._noun_before(noun), False, group.start, None
@@ -167,7 +168,9 @@ class _Deeds(Groups):
             agents, patients = frozenset[str](), subject | objects
         return Deed(
             verb, word, agents, patients, denied, group.modal, group.head, low, stop, pronoun,
-            pronoun or self.words[low] in PRONOUNS or self._far(group.start - 1),
+            not by and (
+                pronoun or self.words[low] in PRONOUNS or self._far(group.start - 1)
+            ),
             group.adjective, group.passive, self._word(low - 1) in CONDITIONS,
             self._word(start) if self._word(start) in PARTICLES else "",
             any(self.words[n] in ("alone", "only") for n in range(low, max(group.head, low))),
@@ -323,8 +326,10 @@ class _Deeds(Groups):
 
     def _renamed(self, first: int, comma: int) -> bool:
         """Whether what two commas enclose is another name: "the coach, Ivo Brand, praised"."""
-        return bool(first) and not self.heads & set(range(first, comma)) and (
-            self.words[first + 1] not in RELATIVE and not is_participle(self.words[first + 1])
+        return (
+            bool(first)
+            and not self.heads & set(range(first, comma))
+            and (self.words[first + 1] not in RELATIVE and not is_participle(self.words[first + 1]))
         )
 
     def _insertion(self, comma: int) -> int:
@@ -353,10 +358,21 @@ class _Deeds(Groups):
             if self._word(before) in JOINS:
                 stop = before
             elif following.infinitive:
-                stop = following.start
+                stop = (
+                    self._before_bidden(start, following.start)
+                    if following.bidden
+                    else (following.start)
+                )
             else:
                 stop = max(start, min(stop, self._after_join(start, following.start)))
         return stop
+
+    def _before_bidden(self, start: int, end: int) -> int:
+        """Return where "and Brill" begins in "to pay half and Brill to repair it"."""
+        at = end - 1
+        while at > start and self.tokens[at].key and self.words[at] not in JOINS:
+            at -= 1
+        return at if self.words[at] in JOINS else end
 
     def _apposed(self, comma: int) -> bool:
         """Whether a name follows that says who is meant: "the mayor, Anton Reik, which"."""

@@ -46,11 +46,26 @@ def relation(mine: Deed, theirs: Deed) -> int:
         if crossed or (mine.denied and theirs.denied):
             return 0  # one lost to the other who won
         return -1 if same else 1
+    if _harmless(mine.word, theirs.word):
+        return -1 if same else 1
+    if mine.verb in _AFTER_START and theirs.verb == _START and theirs.denied and not mine.denied:
+        return -1
     for one, two in ((mine, theirs), (theirs, mine)):
         word = affirmative(one.word)
         if word is not None and two.verb in (key_of(word), key_of(base_of(word) or word)):
             return -1 if same else 1
     return 0
+
+
+def _harmless(one: str, two: str) -> bool:
+    """Whether one word ends in "less" where the other ends in "ful"."""
+    pair = {one.removesuffix("less"), two.removesuffix("ful")}, {one.removesuffix("ful"),
+            two.removesuffix("less")}  # fmt: skip
+    return one != two and any(len(stems) == 1 for stems in pair)
+
+
+_START = key_of("begin")
+_AFTER_START = frozenset(filter(None, map(key_of, "finish complete end".split())))
 
 
 def said_by(mine: Deed, theirs: Deed, scene: Scene) -> float:

@@ -89,7 +89,7 @@ def multiplied(product: Value, factor: Value, lines: Lines) -> bool:
     """
     if product.family != "number" or factor.family != "number":
         return False
-    if product.unit and product.unit == factor.unit:
+    if product.unit and product.unit == factor.unit and _size_of(product) == _size_of(factor):
         return False
     known = [one for line in lines for one in line if one.family == "number"][:_MOST]
     wanted = {*_numbers(product), *(r for r in product.bare if isinstance(r, Fraction))}
@@ -112,6 +112,12 @@ def multiplied(product: Value, factor: Value, lines: Lines) -> bool:
             if b and a > 1
         )
     )
+
+
+def _size_of(value: Value) -> Fraction:
+    """Return how large the unit is in which a value is written."""
+    bare = max((r for r in value.bare if isinstance(r, Fraction)), default=Fraction(0))
+    return max(_numbers(value), default=Fraction(0)) / bare if bare else Fraction(0)
 
 
 def _differences(known: Sequence[Value], unit: str) -> Iterator[Fraction]:

@@ -148,8 +148,9 @@ class Groups:
         # "kinase A" is no article
         self.words = [t.key if t.key and t.key.isupper() else t.lower for t in self.tokens]
         for number, word in enumerate(self.words[:-1]):
-            if word == "provided" and self.words[number + 1] == "that":
-                self.words[number] = "if"
+            then = self.words[number + 1]
+            if word == "provided" and (then == "that" or then in PRONOUNS | DETERMINERS):
+                self.words[number] = "if" if self._word(number - 1) not in _PLAIN else word
         self.groups = list(self._groups())
         self.heads = {n for g in self.groups for n in range(g.start, g.head + 1)}
 
@@ -273,7 +274,9 @@ class Groups:
         previous = self._word(before)
         if previous == "to":
             return self._infinitive(number, before)
-        if previous in _BEFORE_NOUNS:
+        if previous in _BEFORE_NOUNS or (
+            previous.endswith(("'s", "s'")) and previous[:-2] not in PRONOUNS
+        ):
             return None
         denied = longer or any(w in NOT for w in self.words[before + 1 : number])
         if is_past(word) or (word != base and not word.endswith(("s", "ing"))):
@@ -363,6 +366,7 @@ class Groups:
                 self._base(n)[0] in _BE | _HAVE | _DO | _MODALS.keys()
                 or self.words[n] == "to"
                 or is_past(self.words[n])
+                or (self.words[n][-1:] == "s" and base_of(self.words[n]) is not None)
                 for n in others
             )
         )
@@ -388,7 +392,12 @@ class Groups:
         """Whether somebody is told to do it: "ordered Vetra to pay Dorn"."""
         if before < 1 or not self.tokens[before - 1].key or base_of(self._word(before - 1)):
             return False
-        if not any(base_of(w) in _BIDDING for w in self.words[max(0, before - _BID) : before - 1]):
+        low, far = before - 1, before - _BID
+        while low > 0 and self.tokens[low].key and self.tokens[low].capital:
+            low -= 1
+        if self.words[low] == "and":  # "ordered Ann to pay and Bo to leave"
+            far -= _BID
+        if not any(base_of(w) in _BIDDING for w in self.words[max(0, far) : before - 1]):
             return False
         after = self._word(number + 1)
         content = number + 1 < len(self.tokens) and (

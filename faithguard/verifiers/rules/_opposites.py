@@ -44,6 +44,8 @@ def _opposites(mine: Part, theirs: Part, scene: Scene, near: Near) -> tuple[str,
         word = token.lower
         if word in ("more", "less", "fewer") and than_after(scene.reading.tokens, number):
             continue  # see above
+        if word in _ENDS_OF_TIME and mine.clause.values:
+            continue  # "it closes at 4" is "it is open until 4"
         for other in opposite(word) & said.keys() - own if token.key not in known else ():
             if _degree(word) != _degree(other):
                 continue  # "late January" and "earlier in the year"
@@ -53,8 +55,11 @@ def _opposites(mine: Part, theirs: Part, scene: Scene, near: Near) -> tuple[str,
     return None
 
 
+_ENDS_OF_TIME = frozenset("closes close closing opens opening shuts starts ends".split())
+
+
 def _degree(word: str) -> str:
-    if word in ("lower", "over", "under", "upper", "outer", "inner"):
+    if word in ("after", "lower", "over", "under", "upper", "outer", "inner"):
         return ""
     return word[-3:] if word.endswith("est") else word[-2:] if word.endswith("er") else ""
 

@@ -5,13 +5,14 @@ In: a scene. Out: a veto where the context says it of fewer or of more; else Non
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from faithguard.types import Verdict
 from faithguard.verifiers.rules._exceptions import SCOPE
 from faithguard.verifiers.rules._parts import CLOSE, NEGATORS
-from faithguard.verifiers.rules._reading import Reading
+from faithguard.verifiers.rules._reading import Reading, Token
 from faithguard.verifiers.rules._scene import Scene, contradiction
+from faithguard.verifiers.rules._verbs import base_of
 
 __all__ = ["counted_otherwise"]
 
@@ -48,9 +49,28 @@ def _quantified(reading: Reading) -> Iterator[tuple[str, int, frozenset[str]]]:
             number and tokens[number - 1].lower in ("at", "the", "than", "not")
         ):
             continue
-        keys = [t.key for t in tokens[number + 1 : number + 6] if t.key][:2]
+        keys = frozenset(_noun(tokens[number + 1 : number + 6]))
         if keys:
-            yield token.lower, strength, frozenset(keys)
+            yield token.lower, strength, keys
+
+
+def _noun(tokens: Sequence[Token]) -> Iterator[str]:
+    """Yield the words of the noun that a quantifier stands before: "of the 12 visiting teams"."""
+    found = 0
+    for token in tokens:
+        if token.key is None or token.value >= 0:
+            if found or not (token.lower in _BEFORE_NOUN or token.value >= 0):
+                return
+            continue
+        if found and base_of(token.lower) is not None:
+            return  # "each vial holds"
+        found += 1
+        yield token.key
+        if found > 1:
+            return
+
+
+_BEFORE_NOUN = frozenset("of the its their these those our such other".split())
 
 
 def counted_otherwise(scene: Scene, name: str) -> Verdict | None:

@@ -30,7 +30,18 @@ _IRREGULAR = """
     strike struck struck, swim swam swum, take took taken, teach taught taught, tear tore torn,
     tell told told, think thought thought, throw threw thrown, understand understood understood,
     undertake undertook undertaken, wear wore worn, win won won, withdraw withdrew withdrawn,
-    write wrote written, beat beat beaten, bear bore born, overcome overcame overcome
+    write wrote written, withhold withheld withheld, uphold upheld upheld, undergo underwent undergone,
+    forgive forgave forgiven, mistake mistook mistaken, rebuild rebuilt rebuilt, repay repaid repaid,
+    resell resold resold, rewrite rewrote rewritten, outgrow outgrew outgrown, foresee foresaw foreseen,
+    oversee oversaw overseen, withstand withstood withstood, arise arose arisen, blow blew blown,
+    bend bent bent, bite bit bitten, cling clung clung, creep crept crept, dwell dwelt dwelt,
+    grind ground ground, hurt hurt hurt, lean leant leant, leap leapt leapt, shake shook shaken,
+    shine shone shone, slide slid slid, spin spun spun, spring sprang sprung, sting stung stung,
+    swear swore sworn, sweep swept swept, swell swelled swollen, swing swung swung, wake woke woken,
+    weave wove woven, burst burst burst, cast cast cast, broadcast broadcast broadcast,
+    override overrode overridden, overrun overran overrun, outsell outsold outsold, redo redid redone,
+    mow mowed mown, sow sowed sown, sew sewed sewn, saw sawed sawn, steal stole stolen,
+    beat beat beaten, bear bore born, overcome overcame overcome
 """
 _REGULAR = """
     abolish absorb accept access accompany achieve acquire act activate add address adjust admire
@@ -80,6 +91,30 @@ _REGULAR = """
     process program promote purify query raid recall recite redeem repel reproduce respect retreat
     rub sack sanction season secrete sentence simmer sketch span spray stem sterilise stir stretch
     succeed sweeten tend terminate thaw tighten trace trap tutor unite urge utilise verify witness
+    aim believe breathe care count deserve fear form hate hope kiss laugh listen love matter miss owe
+    pick pour pretend pull relate roll rush shout smell smile spell stare suit suppose surprise talk
+    taste tie twist watch wave wish worry wrap
+    abandon abuse accuse acknowledge adapt adhere advertise allocate alter anticipate apologise appeal
+    appreciate assert assume assure attempt await bake betray blend bounce brand breathe calibrate
+    cease certify chop cite clarify clash coin comment comprise compress concede confine confront
+    conserve constitute contaminate contend convene convict convince correspond crack crush declare
+    dedicate deem deepen defer degrade demolish denote depict descend desire detain deter devote differ
+    diminish disagree disclose disconnect disqualify distinguish disturb divert dominate edit educate
+    emerge emphasise enact encounter endure enlist entrust equip erase erect estimate evade exaggerate
+    excavate exert exhaust exile exploit explore extinguish extract fabricate facilitate fasten fetch
+    finalise float flourish foster fulfil furnish grasp graze greet grip halve hamper hatch hesitate
+    hover ignite imitate impair imply impress incur inflict inhabit initiate insulate insult interfere
+    interrupt intervene invade invoke irrigate justify launch liberate liquidate lobby lubricate
+    magnify merge mitigate moderate mourn nationalise negotiate notify oblige obstruct offend offset
+    omit oust outline penetrate perceive photograph plough plunder possess pray predate prepare presume
+    prevail privatise procure prolong pronounce propel prosper publicise puncture pursue quit ratify
+    rebrand recede reclaim reconcile recreate redesign redirect redraw refurbish refurnish reinforce
+    reinstate relate relax relieve relocate rely remedy render repaint repay replenish reschedule
+    reshape resemble resettle retrieve reunite revert revise revive revoke rinse roast salute scatter
+    scrap sculpt seize shatter shelter shield shrug signal silence soften spawn specify speculate
+    stabilise strip submerge subsidise substitute subtract succumb summarise surpass survey survive
+    suspect sustain tamper tear thrive tow trim triumph troubleshoot unload unveil upset vacate vanish
+    vary vow waive warrant withstand worsen worship yield
     accelerate analyse annex archive assemble authorise back bake balance blame bless boil breed
     brew burn campaign cast chair champion chase classify coach coat collide colonise commit
     compare compile compute condemn cooperate coordinate crown cultivate deliver demonstrate

@@ -7,6 +7,7 @@ others of its kind do, or belongs to something else; else silence.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
@@ -87,6 +88,8 @@ def _inside_another(one: Identifier, scene: Scene) -> bool:
 
 def _absent(scene: Scene, name: str, one: Identifier) -> Verdict | None:
     others = [pair for pair in scene.pages.identified if pair[1].kind == one.kind]
+    if _in_series(one, scene):
+        return None
     if others:
         number, other = max(others, key=lambda pair: _likeness(one.plain, pair[1].plain))
         if _likeness(one.plain, other.plain) >= _ALIKE:
@@ -97,6 +100,26 @@ def _absent(scene: Scene, name: str, one: Identifier) -> Verdict | None:
     if others and one.kind in ("version", "file", "variable", "section"):
         return unmentioned(scene, name, f"the context nowhere says {one.text!r}")
     return None
+
+
+def _in_series(one: Identifier, scene: Scene) -> bool:
+    """Whether it lies between two that the context gives as the ends of a series."""
+    for (number, low), (following, high) in pairwise(scene.pages.identified):
+        text = scene.all[number].text[low.end : high.start]
+        alike = len(low.plain) == len(one.plain) == len(high.plain)
+        if number == following and alike and _TO.fullmatch(text):
+            return low.plain <= one.plain <= high.plain
+    return False
+
+
+_TO = re.compile(r"\s*(?:to|-|–|—|until|through|bis|à|hasta|a|até)\s*", re.I)
+
+
+def _negated(reading: Reading) -> bool:
+    return any(t.lower in _NEGATIONS or t.lower.endswith("n't") for t in reading.tokens)
+
+
+_NEGATIONS = frozenset("not no never without except unlike nor neither".split())
 
 
 def _likeness(one: str, other: str) -> float:
@@ -119,6 +142,8 @@ def _misplaced(scene: Scene, name: str, one: Identifier) -> Verdict | None:
         slot = _slot(scene.at(number), other)
         if slot is not None:
             (own if other.plain == one.plain else rivals).append(slot)
+    if _negated(scene.reading) and any(_negated(slot.near.reading) for slot in own):
+        return None  # "OK-175 is not": what is said of the others is denied of it
     rivals = [r for r in rivals if all(r.text != i.text for i in scene.reading.identifiers)]
     like = [i.start for i in scene.reading.identifiers if i is not one and i.shape == one.shape]
 

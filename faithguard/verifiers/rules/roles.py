@@ -326,6 +326,11 @@ def _holder(
     own, best, named = 0.0, None, False
     passive = any(token.lower == "by" for token in scene.reading.words(clause))
     for near in _plain(scene):
+        if subject & near.reading.keys:  # which of its clauses is of whom is not sure
+            own, named = (
+                max(own, _share(scene, clause, rest, near.reading, near.reading.keys)),
+                True,
+            )
         for keys, owner in _owned(near, scene):
             share = _share(scene, clause, rest, near.reading, keys)
             if subject & (keys | owner):

@@ -27,6 +27,7 @@ _MINUTES = 1440
 _NEARLY_A_MONTH = 26
 _FIRST_YEAR, _LAST_YEAR = 1000, 3000
 _MANY = 20
+_FEW = 8
 _LARGE = 100
 """A count from which a chance hit is rare."""
 
@@ -241,6 +242,9 @@ def _counts(values: list[Value], *, compared: bool, sums: bool) -> Iterator[Frac
             if len(run) == size and close and all(not v.unit and v.counts for v in run):
                 yield sum((next(_numbers(v)) for v in run), Fraction(0))
     counted = [one for one in plain if one.unit in ("", "person", "times")]
+    for size in (3, 4) if compared and sums and len(counted) <= _FEW else ():
+        for some in combinations(counted, size):
+            yield sum((next(_numbers(v)) for v in some), Fraction(0))
     for one, two in combinations(counted, 2):
         for x, y in ((x, y) for x in _numbers(one) for y in _numbers(two)):
             yield x * y

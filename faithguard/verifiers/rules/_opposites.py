@@ -49,12 +49,16 @@ def _opposites(mine: Part, theirs: Part, scene: Scene, near: Near) -> tuple[str,
         for other in opposite(word) & said.keys() - own if token.key not in known else ():
             if _degree(word) != _degree(other):
                 continue  # "late January" and "earlier in the year"
-            beside = _beside(scene.reading, number) & _beside(near.reading, said[other])
+            own_sides = _beside(scene.reading, number)
+            beside = own_sides & _beside(near.reading, said[other])
+            if word in _ORDER and beside != own_sides:
+                continue  # what comes first of three need not be said of all
             if beside and not _elsewhere(token, beside, scene):
                 return word, other
     return None
 
 
+_ORDER = ("before", "after")
 _ENDS_OF_TIME = frozenset("closes close closing opens opening shuts starts ends".split())
 
 

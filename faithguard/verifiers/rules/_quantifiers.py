@@ -33,8 +33,8 @@ _NEARLY = ("hardly", "almost", "barely", "scarcely", "virtually", "practically")
 _NEARLY_NONE = ("any", "no", "none", "never", "nobody", "ever")
 
 
-def _quantified(reading: Reading) -> Iterator[tuple[str, int, frozenset[str]]]:
-    """Yield quantifiers with the words after them: what they speak of."""
+def _quantified(reading: Reading) -> Iterator[tuple[str, int, frozenset[str], frozenset[str]]]:
+    """Yield quantifiers with the nouns after them, and what else their clauses say."""
     tokens = reading.tokens
     for number, token in enumerate(tokens):
         strength = _QUANTIFIERS.get(token.lower)
@@ -51,7 +51,8 @@ def _quantified(reading: Reading) -> Iterator[tuple[str, int, frozenset[str]]]:
             continue
         keys = frozenset(_noun(tokens[number + 1 : number + 6]))
         if keys:
-            yield token.lower, strength, keys
+            clause = reading.clause_at(token.start)
+            yield token.lower, strength, keys, (clause.keys if clause else keys) - keys
 
 
 def _noun(tokens: Sequence[Token]) -> Iterator[str]:
@@ -80,8 +81,12 @@ def counted_otherwise(scene: Scene, name: str) -> Verdict | None:
         if "without" in near.reading.text:  # "no passenger without a passport": each needs one
             continue
         theirs = list(_quantified(near.reading))
-        for word, strength, noun in mine:
-            same = [(w, s) for w, s, other in theirs if other & noun]
+        for word, strength, noun, rest in mine:
+            same = [
+                (w, s)
+                for w, s, other, said in theirs
+                if other & noun and (rest & said or not (rest and said))
+            ]
             if not same or near.share < CLOSE or any(s == strength for _, s in same):
                 continue
             if all((strength, s) in _CLASH for _, s in same):

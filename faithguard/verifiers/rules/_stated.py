@@ -232,7 +232,7 @@ def _is_timed(value: Value) -> bool:
 
 
 _A_TIME = re.compile(
-    r"\b(?:an?|one|the\s+(?:following|next|previous))\s+(hour|day|week|month|year)"
+    r"\b(?:an?|one|the(?:\s+(?:following|next|previous))?)\s+(hour|day|week|month|year)"
     r"(?=\s+(?:before|after|earlier|later|ahead)\b|$|\W)",
     re.I,
 )

@@ -80,7 +80,15 @@ def _said(cell: Reading, claim: Reading) -> bool:
     words = {token.lower for token in cell.tokens if token.key}
     if len(words) == 1 and not words <= {token.lower for token in claim.tokens}:
         return False  # "closed" and "closes at 8"
-    return own <= claim.keys and all(any(v.agrees(o) for v in claim.values) for o in cell.values)
+    return own <= claim.keys and all(
+        any(v.agrees(o) or _in_scale(v, o) for v in claim.values) for o in cell.values
+    )
+
+
+def _in_scale(value: Value, cell: Value) -> bool:
+    """Whether a cell leaves out the "million" that its column says."""
+    plain = {r / value.scale for r in value.bare if isinstance(r, Fraction)}
+    return value.scale > 1 and cell.scale == 1 and not cell.unit and bool(plain & cell.readings)
 
 
 def _wrong_row(scene: Scene, name: str) -> Verdict | None:
@@ -119,7 +127,19 @@ def _named_rows(table: Table, claim: Reading) -> list[int]:
         if found:
             keys = {n: table.rows[n][1][column].reading.keys for n in found}
             return [n for n in found if not any(keys[n] < keys[other] for other in found)]
-    return []
+    return _half_named(table, claim)
+
+
+def _half_named(table: Table, claim: Reading) -> list[int]:
+    """Return the row whose first cell alone has a word of the claim: "Daly" of "Sean Daly"."""
+    named = [cells[0].reading for _, cells in table.rows]
+    words = [r.keys if r.names else frozenset[str]() for r in named]
+    found = [
+        n
+        for n, keys in enumerate(words)
+        if any(key in claim.keys and sum(key in other for other in words) == 1 for key in keys)
+    ]
+    return found if len(found) == 1 else []
 
 
 _LABELS = 2
@@ -248,6 +268,7 @@ def _not_of_all(scene: Scene, name: str, table: Table, named: list[int]) -> Verd
     claim = scene.reading
     if named or _denies(claim) or not _speaks_of_all(table, claim):
         return None
+    meant = _meant(table, claim)
     for column in range(1, len(table.header)):
         cells = table.column(column)
         asked = table.header[column].keys
@@ -257,11 +278,22 @@ def _not_of_all(scene: Scene, name: str, table: Table, named: list[int]) -> Verd
             said = [_said(cell.reading, claim) for cell in cells]
             wrong = [n for n, ok in enumerate(said) if not ok] if any(said) else []
             wrong = [n for n in wrong if asked & claim.keys]
+        wrong = [n for n in wrong if n in meant]
         if wrong:
             number, row = table.rows[wrong[0]]
             reason = f"the table has {row[column].text!r} for {row[0].text!r}"
             return contradiction(scene, name, reason, scene.at(number))
     return None
+
+
+def _meant(table: Table, claim: Reading) -> set[int]:
+    """Return the rows that a claim about all can mean: "all pottery courses"; else every one."""
+    found = {
+        n
+        for n, (_, cells) in enumerate(table.rows)
+        if cells and cells[0].reading.keys and cells[0].reading.keys <= claim.keys
+    }
+    return found or set(range(len(table.rows)))
 
 
 def _speaks_of_all(table: Table, claim: Reading) -> bool:
@@ -503,10 +535,11 @@ def _label_has(reading: Reading, value: Value) -> bool:
 def _wrong_key(scene: Scene, name: str) -> Verdict | None:
     """Veto a name that "key: value" lines give to another key: "Chair: Ann", "Clerk: Bo"."""
     fields = [near for near in scene.near if near.reading.is_field]
+    labels = [_label(near.reading) for near in fields]
     for near in fields:
         label, held = _label(near.reading), _content(near.reading)
-        if not label or not held:
-            continue
+        if not label or not held or labels.count(label) > 1:
+            continue  # of one record among several: see above
         for clause in scene.reading.clauses:
             if not label <= clause.keys or held & scene.reading.keys:
                 continue

@@ -250,7 +250,8 @@ def _tokens(
         if not word.isascii() and _UNSPACED.search(word):
             yield from _unspaced(word, start, values)
             continue
-        letter = len(word) == 1 and word.isupper() and _names_one(text, start)
+        letter = len(word) == 1 and word.isupper()
+        letter = letter and (word not in "AI" or _names_one(text, start))
         yield Token(
             lower=word.lower().replace("’", "'"),
             key=None if inside or not word[0].isalnum() else word if letter else key_of(word),

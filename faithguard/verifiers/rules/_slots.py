@@ -9,11 +9,12 @@ words that the claim does not use of it, and the other beside those that it does
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from faithguard.verifiers._values._words import language
-from faithguard.verifiers.rules._reading import Clause, Reading, Token
+from faithguard.verifiers.rules._reading import Clause, Reading, Token, key_of
 from faithguard.verifiers.rules._scene import Near, Scene
 
 __all__ = ["Slot", "anchors", "counted", "displaced", "is_listed", "misbound", "shared"]
@@ -133,6 +134,7 @@ def _gain(
         gained, lost = theirs - mine, mine - theirs
         if not (row or _fits(near, theirs, rival)):
             return None
+    lost -= _LIGHT
     if not gained or (lost and not _outweighs(scene, gained, lost)):
         return None
     return _weight(scene, gained)
@@ -269,15 +271,31 @@ def misbound(
     """
     if not own or not rivals or is_listed(scene.reading):
         return None
-    wanted = _around(scene.reading, start, like) - frozenset(ignored)
+    beside = _around(scene.reading, start, like) - frozenset(ignored)
+    wanted = frozenset(anchor for anchor in beside if _tells(anchor, scene))
     places = {slot.near.number: kin(slot.near) for slot in (*own, *rivals)}
 
-    def cell(slot: Slot) -> frozenset[str]:
-        found = _around(slot.near.reading, slot.at, places[slot.near.number])
-        return shared(wanted, found | scene.pages.inherited(slot.near.number), scene.reading.text)
+    def cell(slot: Slot) -> frozenset[Anchor]:
+        near = slot.near
+        found = _around(near.reading, slot.at, places[near.number])
+        if _ANAPHOR.match(near.reading.text, slot.at + len(slot.text)):
+            found |= _before(near.reading, slot.at)  # "nine cooks, four of them"
+        words = {one for one in found if isinstance(one, str)} | scene.pages.inherited(near.number)
+        values = [near.reading.values[one] for one in found if isinstance(one, int)]
+        words_wanted = frozenset(one for one in wanted if isinstance(one, str))
+        return shared(words_wanted, frozenset(words), scene.reading.text) | {
+            one
+            for one in wanted
+            if isinstance(one, int)
+            and any(scene.reading.values[one].agrees(value) for value in values)
+        }
 
     def first_of(slot: Slot) -> int:
         return min(places[slot.near.number])
+
+    def lost(holder: Slot, rival: Slot, rest: frozenset[Anchor]) -> frozenset[Anchor]:
+        # "60 euros abroad, or 90 if it is urgent": what stands before the first is said of both
+        return frozenset() if _goes_on(holder, rival) else rest - _LIGHT
 
     cells = [(rival, cell(rival)) for rival in rivals if not _denied(rival)]
     whole = _weight(scene, wanted)
@@ -287,11 +305,17 @@ def misbound(
         better = [
             (gain, rival)
             for rival, theirs in cells
-            if (gain := scene.weight(theirs - mine)) > 2.0 * scene.weight(mine - theirs)
+            if (gain := _weight(scene, theirs - mine))
+            > 2.0 * _weight(scene, gone := lost(holder, rival, mine - theirs))
             and gain >= (enough if rival.near.number == holder.near.number else 0.5) * whole
-            and (not enough or len(theirs - mine) > 1 or len(wanted) == 1)
+            and (
+                not enough
+                or len(theirs - mine) > 1
+                or len(beside) == 1
+                or _firm(scene, theirs - mine)
+            )
             # what stands before the first of several may be said of all
-            and not (mine - theirs and rival.at == first_of(rival) and rival.at < holder.at)
+            and not (gone and rival.at == first_of(rival) and rival.at < holder.at)
         ]
         if not better:
             return None
@@ -299,7 +323,46 @@ def misbound(
     return best
 
 
-def _around(reading: Reading, at: int, like: Sequence[int]) -> frozenset[str]:
+_ANAPHOR = re.compile(r"(?:\s+[^\W\d_]+)?,?\s+of\s+(?:them|these|those|which|whom)\b", re.I)
+_LIGHT = frozenset(
+    filter(None, map(key_of, "cost pay last hold contain measure weigh run amount total".split()))
+)
+"""Words that only say that something has a value."""
+
+
+def _tells(anchor: Anchor, scene: Scene) -> bool:
+    """Whether a word is one that the context has, and whether a value says when."""
+    if isinstance(anchor, str):
+        return scene.known(anchor) or language(scene.reading.text) != "en"
+    value = scene.reading.values[anchor]
+    return value.family in ("date", "days") or (
+        value.family == "number" and value.text.isdigit() and len(value.text) == _YEAR
+    )
+
+
+_YEAR = 4
+"""Digits."""
+
+
+def _firm(scene: Scene, anchors: frozenset[Anchor]) -> bool:
+    """Whether a name or a value is among anchors."""
+    return any(not isinstance(one, str) or one in scene.reading.hard for one in anchors)
+
+
+def _before(reading: Reading, at: int) -> frozenset[Anchor]:
+    return frozenset(t.key for t in reading.tokens if t.key and t.end <= at)
+
+
+def _goes_on(holder: Slot, rival: Slot) -> bool:
+    """Whether a value follows another one with nothing but a conjunction in front of it."""
+    if holder.near.number != rival.near.number or rival.at < holder.at:
+        return False
+    words = [t for t in holder.near.reading.tokens if holder.at < t.start < rival.at]
+    last = max((n for n, t in enumerate(words) if t.lower in _COMMAS), default=-1)
+    return last >= 0 and not any(t.key for t in words[last:]) and words[last].lower != ","
+
+
+def _around(reading: Reading, at: int, like: Sequence[int]) -> frozenset[Anchor]:
     """Return the words that belong to the thing at a place rather than to others of its kind.
 
     They stand before it ("power: 4410, water: 4401") unless each of the kind is followed by what
@@ -319,8 +382,9 @@ def _around(reading: Reading, at: int, like: Sequence[int]) -> frozenset[str]:
         # the other end of "7 to 11" is no rival of it
         and any(t.key for t in tokens[min(n, place) + 1 : max(n, place)])
     ]
+    first = max((n + 1 for n in range(first, place) if tokens[n].lower == ":"), default=first)
     if not others:
-        return frozenset(t.key for t in tokens[first:last] if t.key)
+        return _anchors_in(tokens[first:last], tokens[place])
     before = max((n for n in others if n < place), default=None)
     after = min((n for n in others if n > place), default=None)
     if all(n + 1 < last and tokens[n + 1].lower in _LEADS for n in (*others, place)):
@@ -328,12 +392,18 @@ def _around(reading: Reading, at: int, like: Sequence[int]) -> frozenset[str]:
         part = tokens[place + 1 : end]
         if before is None:
             part = (*tokens[first:place], *part)
-        return frozenset(t.key for t in part if t.key)
+        return _anchors_in(part, tokens[place])
     begin = first if before is None else before + 1
     end = last
     if after is not None:
         end = next((n for n in range(place + 1, after) if tokens[n].lower in _COMMAS), place + 1)
-    return frozenset(t.key for t in tokens[begin:end] if t.key)
+    return _anchors_in(tokens[begin:end], tokens[place])
+
+
+def _anchors_in(tokens: Sequence[Token], thing: Token) -> frozenset[Anchor]:
+    """Return the words and values of a stretch, but for the thing itself."""
+    values = {t.value for t in tokens if t.value >= 0 and t.value != thing.value}
+    return frozenset(t.key for t in tokens if t.key) | values
 
 
 def shared(wanted: frozenset[str], found: frozenset[str], text: str) -> frozenset[str]:
@@ -354,7 +424,7 @@ def _covers(token: Token, at: int) -> bool:
 
 
 _WALLS = frozenset(".;!?|。；！？\n")
-_COMMAS = frozenset(",、，") | frozenset("and und et y e or".split())
+_COMMAS = frozenset(",、，") | frozenset("plus and und et y e or".split())
 _LEADS = frozenset("for in on to of if when for für pour para per (".split())
 
 

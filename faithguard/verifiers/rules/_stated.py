@@ -19,7 +19,7 @@ from faithguard.verifiers._values import Value, find_values
 from faithguard.verifiers._values._units import CURRENCIES
 from faithguard.verifiers._values._words import ORDINALS
 from faithguard.verifiers.rules._derived import derivable, multiplied, proportionate
-from faithguard.verifiers.rules._reading import Reading
+from faithguard.verifiers.rules._reading import Reading, Token
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, unmentioned
 from faithguard.verifiers.rules._slots import Slot, counted, displaced, is_listed, misbound
 
@@ -277,10 +277,18 @@ _JOINS = re.compile(
 def _under_negation(scene: Scene, value: Value) -> bool:
     """Whether a clause denies something of a value: "it does not run on Wednesdays"."""
     clause = scene.reading.clause_at(value.start)
-    return clause is not None and any(
+    if clause is None or _NOT_MORE.search(scene.reading.text[: value.start]):
+        return False
+    return any(
         token.lower in _NEGATORS or token.lower.endswith("n't")
         for token in scene.reading.words(clause)
     )
+
+
+_NOT_MORE = re.compile(
+    r"\b(?:no|not|never|cannot|n['’]t)\s+(?:\w+\s+)?(?:exceed|surpass|(?:more|less|fewer|later|earlier|longer)\s+than)\s+\W?$",
+    re.I,
+)
 
 
 _NEGATORS = frozenset("not never no nicht kein keine pas ne non não nunca".split())
@@ -294,11 +302,21 @@ def _named(scene: Scene, value: Value) -> bool:
         and not value.unit
         and value.text.isdigit()
         and bool(before)
+        and not _numbered_otherwise(scene, before[0])
         and before[0].capital
         and before[0].end + 1 == value.start
         and before[0].key is not None
         and scene.known(before[0].key)
         and not is_year(value)
+    )
+
+
+def _numbered_otherwise(scene: Scene, word: Token) -> bool:
+    """Whether the context gives a word another number: "port 7443"."""
+    return word.key is not None and any(
+        a.key == word.key and b.value >= 0 and b.start == a.end + 1
+        for number in scene.pages.holders(word.key)
+        for a, b in pairwise(scene.all[number].tokens)
     )
 
 
@@ -422,6 +440,8 @@ def _competes(value: Value, other: Value, claim: Reading, sentence: Reading) -> 
         return False  # "a third" and "the third"
     mine = set(counted(claim, value.start, value.end))
     theirs = set(counted(sentence, other.start, other.end))
+    if mine and not theirs:  # "12 trucks, of which three are"
+        return any(mine & set(counted(sentence, v.start, v.end)) for v in sentence.values)
     return bool(mine & theirs) or not (mine or theirs)
 
 
@@ -479,10 +499,16 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
     kind = set(counted(scene.reading, value.start, value.end))
     ignored = (kind if value.family == "number" else set[str]()) | _PERIODS
 
-    def kin(near: Near) -> list[int]:
-        return [v.start for v in near.reading.values if v.family == value.family]
-
     own, rivals = _slots(scene, value, kind)
+    units = {v.unit for slot in own for v in _at(slot)} | {value.unit, ""}
+
+    def kin(near: Near) -> list[int]:
+        return [
+            v.start
+            for v in near.reading.values
+            if v.family == value.family and v.unit in units and not is_year(v)
+        ] or [slot.at for slot in (*own, *rivals) if slot.near.number == near.number]
+
     if all(slot.near.reading.row for slot in own):
         return None  # what stands in a table is compared cell by cell
     others = [
@@ -609,6 +635,8 @@ def _same_kind(
         and not _alike_in_size(value, other)
     ):
         return False  # a share and a count
+    if value.family == other.family == "number" and not other.unit and value.unit:
+        return elided and not other.counts and not is_year(other)
     if value.family != other.family or other.unit not in units:
         return value.unit in CURRENCIES and other.unit in CURRENCIES
     if value.family != "number" or other.unit:

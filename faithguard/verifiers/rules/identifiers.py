@@ -124,6 +124,8 @@ _NEGATIONS = frozenset("not no never without except unlike nor neither".split())
 
 def _likeness(one: str, other: str) -> float:
     """Return the share of characters that two identifiers have in common, whatever their order."""
+    if len(one) == len(other) and sum(a != b for a, b in zip(one, other, strict=True)) == 1:
+        return 1.0 - 1 / (2 * len(one))
     rest = list(other)
     common = 0
     for character in one:
@@ -137,7 +139,7 @@ def _misplaced(scene: Scene, name: str, one: Identifier) -> Verdict | None:
     own: list[Slot] = []
     rivals: list[Slot] = []
     for number, other in scene.pages.identified:
-        if other.shape != one.shape:
+        if other.shape != one.shape and not _of_one_series(one, other):
             continue
         slot = _slot(scene.at(number), other)
         if slot is not None:
@@ -158,6 +160,12 @@ def _misplaced(scene: Scene, name: str, one: Identifier) -> Verdict | None:
         return None
     reason = f"the context says {rival.text!r} of this, and {one.text!r} of something else"
     return contradiction(scene, name, reason, rival.near)
+
+
+def _of_one_series(one: Identifier, other: Identifier) -> bool:
+    """Whether two codes begin alike: "NET-5G", "NET-GUEST"."""
+    heads = [re.split(r"[-_./]", i.text.lower())[0] for i in (one, other)]
+    return one.kind == other.kind == "code" and heads[0] == heads[1] and len(heads[0]) > 1
 
 
 def _kind_words(reading: Reading, one: Identifier) -> set[str]:

@@ -73,6 +73,10 @@ _CHANGE = re.compile(
     r"(?:from\s+\S+\s+(?:[^\W\d_]+\s+)?)?(by|to)\s+(?:about\s+|around\s+|roughly\s+|just\s+|only\s+|nearly\s+)?$",
     re.I,
 )
+_FROM = re.compile(
+    r"\b(?:down|up|rose|fell|grew|dropped|increased|decreased|cut|raised|lowered|reduced)\s+from\s+$",
+    re.I,
+)
 _FROM_TO = re.compile(r"\bfrom\s+\S+(?:\s+[^\W\d_]+)?\s+to\s+$", re.I)
 
 
@@ -138,4 +142,6 @@ def _manner(reading: Reading, value: Value) -> tuple[str, str, str]:
         said = f"{unit[1]} {unit[0]}"
     change = _CHANGE.search(before)
     way = change[1].lower() if change else "to" if _FROM_TO.search(before) else ""
+    if not way and _FROM.search(before):
+        way = "from"
     return bound, f"per {said}" if said else "", way

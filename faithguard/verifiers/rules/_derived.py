@@ -239,7 +239,8 @@ def _counts(values: list[Value], *, compared: bool, sums: bool) -> Iterator[Frac
         for size in (2, 3, 4):
             run = values[first : first + size]
             close = all(b.start - a.end < 40 for a, b in pairwise(run))
-            if len(run) == size and close and all(not v.unit and v.counts for v in run):
+            alike = all(not v.unit and (v.counts or compared) for v in run)
+            if len(run) == size and close and alike:
                 yield sum((next(_numbers(v)) for v in run), Fraction(0))
     counted = [one for one in plain if one.unit in ("", "person", "times")]
     for size in (3, 4) if compared and sums and len(counted) <= _FEW else ():

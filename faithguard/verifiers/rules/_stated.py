@@ -636,7 +636,9 @@ def _same_kind(
     ):
         return False  # a share and a count
     if value.family == other.family == "number" and not other.unit and value.unit:
-        return elided and not other.counts and not is_year(other)
+        before = [v for v in reading.values if v.end <= other.start and v.unit]
+        same = bool(before) and before[-1].unit == value.unit
+        return elided and same and not other.counts and not is_year(other)
     if value.family != other.family or other.unit not in units:
         return value.unit in CURRENCIES and other.unit in CURRENCIES
     if value.family != "number" or other.unit:

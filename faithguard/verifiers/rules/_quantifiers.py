@@ -58,19 +58,21 @@ def _quantified(reading: Reading) -> Iterator[tuple[str, int, frozenset[str], fr
 def _noun(tokens: Sequence[Token]) -> Iterator[str]:
     """Yield the words of the noun that a quantifier stands before: "of the 12 visiting teams"."""
     found = 0
-    for token in tokens:
+    for number, token in enumerate(tokens):
         if token.key is None or token.value >= 0:
             if found or not (token.lower in _BEFORE_NOUN or token.value >= 0):
                 return
             continue
-        if found and base_of(token.lower) is not None:
-            return  # "each vial holds"
+        after = tokens[number + 1].lower if number + 1 < len(tokens) else ""
+        if found and base_of(token.lower) and not (base_of(after) or after in _AUXILIARIES):
+            return  # "each vial holds", but "few wine samples contained"
         found += 1
         yield token.key
         if found > 1:
             return
 
 
+_AUXILIARIES = frozenset("is are was were has have had can may must will do does did".split())
 _BEFORE_NOUN = frozenset("of the its their these those our such other".split())
 
 

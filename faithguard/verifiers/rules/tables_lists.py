@@ -18,6 +18,7 @@ from faithguard.verifiers.rules._family import Family
 from faithguard.verifiers.rules._reading import Clause, Reading, Token
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of, unmentioned
 from faithguard.verifiers.rules._tables import Group, Table
+from faithguard.verifiers.rules._table_order import not_the_extreme, other_trend
 
 __all__ = ["TablesLists"]
 
@@ -100,7 +101,9 @@ def _wrong_row(scene: Scene, name: str) -> Verdict | None:
         claim = scene.reading
         named = _named_rows(table, claim)
         verdict = (
-            _of_other_row(scene, name, table, named)
+            not_the_extreme(scene, name, table, named)
+            or other_trend(scene, name, table)
+            or _of_other_row(scene, name, table, named)
             or _ticked(scene, name, table, named)
             or _not_of_all(scene, name, table, named)
         )

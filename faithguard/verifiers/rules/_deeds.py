@@ -145,6 +145,9 @@ class _Deeds(Groups):
             if at is not None:
                 by = right[right.index(at) + 1 :]
                 right = right[: right.index(at)]
+                end = next((n for n in by[1:] if self.words[n] in PREPOSITIONS - {"of"}), stop)
+                right += [n for n in by if n >= end]
+                by = [n for n in by if n < end]
         lone = next((n for n in right if self.words[n] in CONTRAST), None)
         without = frozenset[str]()
         if lone is not None and self.words[lone] != "than":

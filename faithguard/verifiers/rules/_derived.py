@@ -34,13 +34,21 @@ _LARGE = 100
 Lines = Sequence[Sequence[Value]]
 
 
-def derivable(value: Value, lines: Lines, *, compared: bool = False, sums: bool = True) -> bool:
+def derivable(
+    value: Value,
+    lines: Lines,
+    *,
+    compared: bool = False,
+    sums: bool = True,
+    inside: bool = True,
+) -> bool:
     """Say whether a value follows from two values.
 
     Args:
         value: What the answer states.
         lines: The values of the sentences that speak of the same things, line by line.
         compared: Whether the answer says by how much two things differ: "12 more than".
+        inside: Whether a date between two others is one of a period that they bound.
         sums: Whether sums and differences of two of them count; halves and shares always do.
     """
     known = [one for line in lines for one in line][:_MOST]
@@ -53,11 +61,19 @@ def derivable(value: Value, lines: Lines, *, compared: bool = False, sums: bool 
     ):
         return True
     if value.family == "date":
-        return any(_is_date(value, day) for day in _dates(known)) or _within_dates(value, lines)
+        return any(_is_date(value, day) for day in _dates(known)) or (
+            inside and _within_dates(value, lines)
+        )
     if value.family == "clock":
         return any(minute in value.readings for minute in _times_of_day(known))
     if value.family == "days":
-        return any(days in value.readings for days in _weekdays(known))
+        if any(days in value.readings for days in _weekdays(known)):
+            return True
+        unions = (
+            frozenset().union(*(r for v in line for r in v.readings if isinstance(r, frozenset)))
+            for line in lines
+        )
+        return any(r <= days for days in unions for r in value.readings if isinstance(r, frozenset))
     if value.unit in ("second", "month"):
         if any(_equal(value, amount) for line in lines for amount in _elided(value.unit, line)):
             return True
@@ -249,6 +265,8 @@ def _counts(values: list[Value], *, compared: bool, sums: bool) -> Iterator[Frac
     for one, two in combinations(counted, 2):
         for x, y in ((x, y) for x in _numbers(one) for y in _numbers(two)):
             yield x * y
+            if "times" in (one.unit, two.unit) and y:  # "three times as many as in May"
+                yield from (x / y, y / x)
             if sums and x + y >= _MANY:
                 yield x + y
             if compared and min(x, y) > 1:

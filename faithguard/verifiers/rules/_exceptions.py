@@ -33,6 +33,7 @@ def _phrase_after(reading: Reading, at: int) -> tuple[frozenset[str], list[int]]
     return frozenset(t.key for t in inside if t.key), list(values)
 
 
+_FREED = re.compile(r"\b(?:without|free|exempt|need\s+not|no\s+need)\b", re.I)
 SCOPE = 8
 """Words within which one bears on another."""
 
@@ -41,6 +42,8 @@ def excepted(scene: Scene, name: str) -> Verdict | None:
     """Veto what is said of the very thing that the context excepts from it."""
     if _EXCEPT.search(scene.reading.text) or ONLY.search(scene.reading.text):
         return None  # "not except in the yard" says "only in the yard"
+    if _FREED.search(scene.reading.text):
+        return None  # "children need no licence" says so too
     for near in scene.near[:FEW_NEAR]:
         match = _EXCEPT.search(near.reading.text)
         if match is None:

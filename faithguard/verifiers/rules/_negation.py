@@ -10,6 +10,7 @@ import re
 from faithguard.types import Verdict
 from faithguard.verifiers._values._words import language
 from faithguard.verifiers.rules._antonyms import opposite
+from faithguard.verifiers.rules._deeds import Deed
 from faithguard.verifiers.rules._denials import collide, relation, said_by
 from faithguard.verifiers.rules._parts import (
     CJK,
@@ -46,6 +47,7 @@ def gainsaid(scene: Scene, name: str) -> Verdict | None:
                     kind < 0
                     and said > best
                     and collide(mine, theirs, scene, near)
+                    and not _of_others(mine, theirs, scene, near)
                     and not _hedged(scene, near)
                 ):
                     against, best = near, said
@@ -54,6 +56,26 @@ def gainsaid(scene: Scene, name: str) -> Verdict | None:
                 scene, name, "the context denies it, or says the opposite", against
             )
     return None
+
+
+def _of_others(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
+    """Whether a plain deed is told of some only, or of others than the denied one is."""
+    denied, plain = (mine, theirs) if mine.denied else (theirs, mine)
+    reading = scene.reading if plain is mine else near.reading
+    other = near.reading if plain is mine else scene.reading
+    words = {t.lower for t in reading.tokens[plain.start : plain.at]}
+    if words & _SOME and not _NONE & {t.lower for t in other.tokens[denied.start : denied.at]}:
+        return True
+    contrast = _UNLIKE.search(reading.text)
+    if contrast is None or not denied.subject:
+        return False
+    inside = {t.key for t in reading.tokens if contrast.start() <= t.start < contrast.end()}
+    return denied.subject <= inside
+
+
+_SOME = frozenset("some most many few several certain".split())
+_NONE = frozenset("no none nobody neither any".split())
+_UNLIKE = re.compile(r"\b(?:unlike|in\s+contrast\s+to|as\s+opposed\s+to)\s[^,.;]{1,60}", re.I)
 
 
 def _hedged(scene: Scene, near: Near) -> bool:

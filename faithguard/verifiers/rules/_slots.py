@@ -12,10 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from faithguard.verifiers._values._words import language
 from faithguard.verifiers.rules._reading import Clause, Reading, Token, key_of
 from faithguard.verifiers.rules._scene import Near, Scene
+from faithguard.verifiers.rules._verbs import base_of, is_past
 
 __all__ = ["Slot", "anchors", "counted", "displaced", "is_listed", "misbound", "shared"]
 
@@ -295,7 +297,14 @@ def misbound(
 
     def lost(holder: Slot, rival: Slot, rest: frozenset[Anchor]) -> frozenset[Anchor]:
         # "60 euros abroad, or 90 if it is urgent": what stands before the first is said of both
-        return frozenset() if _goes_on(holder, rival) else rest - _LIGHT
+        if _goes_on(holder, rival):
+            return frozenset()
+        if holder.near.number == rival.near.number and rival.at > holder.at:
+            if holder.at == first_of(holder):
+                rest -= _before(holder.near.reading, holder.at)
+            if _has_no_verb(rival):
+                rest &= scene.reading.hard
+        return rest - _LIGHT
 
     cells = [(rival, cell(rival)) for rival in rivals if not _denied(rival)]
     whole = _weight(scene, wanted)
@@ -333,7 +342,7 @@ _LIGHT = frozenset(
 def _tells(anchor: Anchor, scene: Scene) -> bool:
     """Whether a word is one that the context has, and whether a value says when."""
     if isinstance(anchor, str):
-        return scene.known(anchor) or language(scene.reading.text) != "en"
+        return " " in anchor or scene.known(anchor) or language(scene.reading.text) != "en"
     value = scene.reading.values[anchor]
     return value.family in ("date", "days") or (
         value.family == "number" and value.text.isdigit() and len(value.text) == _YEAR
@@ -347,6 +356,15 @@ _YEAR = 4
 def _firm(scene: Scene, anchors: frozenset[Anchor]) -> bool:
     """Whether a name or a value is among anchors."""
     return any(not isinstance(one, str) or one in scene.reading.hard for one in anchors)
+
+
+def _has_no_verb(slot: Slot) -> bool:
+    """Whether a clause leaves its verb out: "two doctors work by day, one at night"."""
+    words = slot.near.reading.words(slot.clause)
+    return not any(base_of(t.lower) or t.lower in _AUXILIARIES for t in words)
+
+
+_AUXILIARIES = frozenset("is are was were be has have had can may must will".split())
 
 
 def _before(reading: Reading, at: int) -> frozenset[Anchor]:
@@ -382,9 +400,11 @@ def _around(reading: Reading, at: int, like: Sequence[int]) -> frozenset[Anchor]
         # the other end of "7 to 11" is no rival of it
         and any(t.key for t in tokens[min(n, place) + 1 : max(n, place)])
     ]
-    first = max((n + 1 for n in range(first, place) if tokens[n].lower == ":"), default=first)
     if not others:
         return _anchors_in(tokens[first:last], tokens[place])
+    colon = max((n + 1 for n in range(first, place) if tokens[n].lower == ":"), default=first)
+    if any(n >= colon for n in others):
+        first = colon  # what stands before it is said of all
     before = max((n for n in others if n < place), default=None)
     after = min((n for n in others if n > place), default=None)
     if all(n + 1 < last and tokens[n + 1].lower in _LEADS for n in (*others, place)):
@@ -403,7 +423,12 @@ def _around(reading: Reading, at: int, like: Sequence[int]) -> frozenset[Anchor]
 def _anchors_in(tokens: Sequence[Token], thing: Token) -> frozenset[Anchor]:
     """Return the words and values of a stretch, but for the thing itself."""
     values = {t.value for t in tokens if t.value >= 0 and t.value != thing.value}
-    return frozenset(t.key for t in tokens if t.key) | values
+    numbered = {
+        f"{a.key} {b.lower}"
+        for a, b in pairwise(tokens)
+        if a.key and a.capital and b.value in values and b.lower.isdigit()
+    }
+    return frozenset(t.key for t in tokens if t.key) | values | numbered
 
 
 def shared(wanted: frozenset[str], found: frozenset[str], text: str) -> frozenset[str]:
@@ -451,6 +476,8 @@ def counted(reading: Reading, start: int, end: int) -> Iterator[str]:
         while at < len(tokens) and (tokens[at].lower in _OF_ALL or tokens[at].value >= 0):
             at += 1
     for token in tokens[at : at + 2]:
+        if is_past(token.lower):
+            break  # "31 voted" counts nothing by name
         if token.key:
             yield token.key
             break

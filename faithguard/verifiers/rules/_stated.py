@@ -31,6 +31,8 @@ _MOST_VALUES = 100
 """Values of one claim that are looked for one by one; what has more is no statement."""
 _COMMON = 200
 """Sentences; a value that more of them hold tells nothing."""
+_COUNTED_THERE = 0.3
+"""The same where it counts the very thing that the claim does."""
 _COUNTABLE = 12
 """A writer may count up to a dozen things that the context only lists."""
 _FIRST_YEAR, _LAST_YEAR = 1000, 2200
@@ -80,23 +82,30 @@ def _absent(scene: Scene, name: str, value: Value) -> Verdict | None:
     if _under_negation(scene, value) or _named(scene, value) or _in_century(scene, value):
         return None
     lines = list(_lines(scene, timed=_is_timed(value) or is_year(value)))
-    if not value.unit and _AGE.search(scene.reading.text[: value.start]):
+    if not value.unit and (
+        _AGE.search(scene.reading.text[: value.start])
+        or _AGE_AFTER.match(scene.reading.text, value.end)
+    ):
         years = frozenset(12 * r for r in value.readings if isinstance(r, Fraction))
         value = replace(value, unit="month", readings=years)
     compared = _compared(scene, value)
     worked_out = (
         not is_listed(scene.reading)
-        and not _in_other_unit(scene, value)
-        and derivable(value, lines, compared=compared)
+        and derivable(value, lines, compared=compared, inside=not _EDGE.search(scene.reading.text))
         and (compared or not _restated(scene, value, lines))
     )
-    if worked_out or _example(scene, value, lines) or _in_range(scene, value):
+    swapped = _in_other_unit(scene, value)
+    if not swapped and (
+        worked_out
+        or _example(scene, value, lines)
+        or _in_range(scene, value)
+        or _within_a_bound(scene, value)
+        or _in_scale(value, scene)
+        or _written(value, scene)
+        or _within_bound(value, scene)
+    ):
         return None
     if value.family == "days" and _left_out(scene, value, lines):
-        return None
-    if _in_scale(value, scene) or _written(value, scene):
-        return None
-    if _within_bound(value, scene):
         return None
     for near in scene.near:
         if near.share < _SAME_STATEMENT:
@@ -174,6 +183,63 @@ _RANGE_ENDS = re.compile(r"\s*(?:-|–|—|to|bis)\s*\d", re.I)
 _RANGE_BEGINS = re.compile(r"(?:\bfrom\s+|\bbetween\s+|\d\s*(?:-|–|—|to|and)\s*)$", re.I)
 
 
+def _within_a_bound(scene: Scene, value: Value) -> bool:
+    """Whether a value is an example to which a bound applies: a child of ten, "under 15"."""
+    text = scene.reading.text
+    given = _EXAMPLE.match(text) or _OF_ONE.search(text[max(0, value.start - 40) : value.start])
+    if not given or _BOUNDED.search(text[max(0, value.start - 24) : value.start]):
+        return False
+    for near in scene.near:
+        for other in near.reading.values:
+            if other.family != value.family or other.unit not in (value.unit, ""):
+                continue
+            if other.counts and value.unit:
+                continue
+            way = _bound_of(near.reading.text, other)
+            readings = value.readings if other.unit == value.unit else value.bare
+            if way and any(_meets(a, b, way) for a in readings for b in other.readings):
+                return True
+    return False
+
+
+def _bound_of(text: str, value: Value) -> int:
+    """Return 1 for "over 15", -1 for "under 15", 0 where there is no bound."""
+    before, after = text[max(0, value.start - 24) : value.start], text[value.end : value.end + 20]
+    if _AT_LEAST_AFTER.match(after):
+        return 1
+    match = _ANY_BOUND.search(before)
+    return 0 if match is None else -1 if match["most"] else 1
+
+
+def _meets(one: object, bound: object, way: int) -> bool:
+    if isinstance(one, Fraction) and isinstance(bound, Fraction):
+        return one >= bound if way > 0 else one <= bound
+    if isinstance(one, int) and isinstance(bound, int):
+        return one >= bound if way > 0 else one <= bound
+    return False
+
+
+_EXAMPLE = re.compile(
+    r"\s*(?:(?:an?|one)\s+[a-z]|someone|somebody|anyone|anybody|whoever|if\b|for\s+an?\s|those\s+who|who\s)",
+    re.I,
+)
+_OF_ONE = re.compile(
+    r"\b(?:an?|any|each)\s+(?:[\w-]+\s+){1,3}(?:aged|worth|weighing)\s+(?:about\s+)?$", re.I
+)
+_ANY_BOUND = re.compile(
+    r"\b(?:(?P<most>under|below|less\s+than|fewer\s+than|up\s+to|at\s+most|before|until|by|within)"
+    r"|over|above|more\s+than|at\s+least|from|after|exceeding)\s+(?:the\s+age\s+of\s+)?\W?$",
+    re.I,
+)
+_AT_LEAST_AFTER = re.compile(
+    r"\s*(?:or\s+(?:more|over|older|above)|and\s+(?:over|above|older))\b", re.I
+)
+_EDGE = re.compile(
+    r"\b(?:beg[aiu]n\w*|start\w*|end(?:s|ed)?|finish\w*|open\w*|clos\w+|first|last\w*|until|from|since)\b",
+    re.I,
+)
+
+
 def _left_out(scene: Scene, value: Value, lines: Sequence[Sequence[Value]]) -> bool:
     """Whether a claim denies something of the days that the context leaves out."""
     if not _CLOSED.search(scene.reading.text):
@@ -203,7 +269,7 @@ def _lines(scene: Scene, *, timed: bool) -> Iterator[tuple[Value, ...]]:
     for number in dict.fromkeys([*numbers, *beside, *holding[:_BEST], *short]):
         if 0 <= number < len(scene.all):
             reading = scene.all[number]
-            yield (*reading.values, *_factors(reading.text))
+            yield (*reading.values, *_factors(reading.text), *_periods(scene, reading.text))
             if timed:
                 yield from _times(reading.text)
             yield from (values for _, values in reading.columns if values)
@@ -215,6 +281,20 @@ def _factors(text: str) -> Iterator[Value]:
         yield from find_values(f"{_FACTORS[match[1].lower()]} times")
 
 
+def _periods(scene: Scene, text: str) -> Iterator[Value]:
+    """Yield how many of the periods of a sentence the period of the claim holds."""
+    for (long, short), times in _IN_ONE.items():
+        if re.search(rf"\b(?:{long})", scene.reading.text, re.I) and re.search(
+            rf"\b(?:{short})", text, re.I
+        ):
+            yield from find_values(f"{times} times")
+
+
+_IN_ONE = {
+    ("year|annual", "month"): 12, ("year|annual", "quarter"): 4, ("year|annual", "week"): 52,
+    ("fortnight", "week"): 2, ("week", "dai|day"): 7, ("day|dai", "hour"): 24,
+    ("hour", "minute"): 60,
+}  # fmt: skip
 _FACTORS = {"doubl": 2, "tripl": 3, "trebl": 3, "quadrupl": 4}
 _FACTOR = re.compile(rf"\b({'|'.join(_FACTORS)})\w*", re.I)
 
@@ -248,6 +328,9 @@ _LONG = 7
 _AGE = re.compile(
     r"\b(?:aged|age\s+of|âge\s+de|alter\s+von|edad\s+de|età\s+di|idade\s+de)\s+$", re.I
 )
+
+
+_AGE_AFTER = re.compile(r"\s*(?:or\s+so\s+)?(?:when\s+(?:he|she|they)|at\s+the\s+time)\b", re.I)
 
 
 def _restated(scene: Scene, value: Value, lines: Sequence[Sequence[Value]]) -> bool:
@@ -492,6 +575,12 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
     """Veto a value that every sentence which holds it gives to something else."""
     if is_year(value) or value.text.lower() in ORDINALS or _whole(scene, value):
         return None  # said of too much at once
+    if _under_negation(scene, value) and any(
+        _CLOSED.search(near.reading.text) for near, _ in holding(scene, value)
+    ):
+        return None  # "not open on Mondays" where it is closed on Mondays
+    if value.family == "date" and all(other.family != "date" for _, other in holding(scene, value)):
+        return None  # of which only the year is said
     if _compared(scene, value) and derivable(
         value, list(_lines(scene, timed=_is_timed(value))), compared=True
     ):
@@ -552,6 +641,8 @@ def _slots(scene: Scene, value: Value, kind: set[str]) -> tuple[list[Slot], list
                 continue
             if any(v.agrees(other) for v in (value, *stated)):
                 continue
+            if _OF_ALL.search(near.reading.text, 0, other.start):
+                continue  # "Of 178 leavers, 18 ...": the whole
             elided = any(near.number == slot.near.number for slot in own)
             if _same_kind(value, other, kind, near.reading, units, elided=elided):
                 rivals.append(Slot(near, clause, other.start, other.text))
@@ -564,10 +655,11 @@ def _whole(scene: Scene, value: Value) -> bool:
 
 
 _PART_OF = re.compile(
-    r"\b(?:half|quarters?|thirds?|most|some|part|share|\w+ths?|\d+|one|two|three|four|five|six|seven|eight|nine|ten)"
+    r"\b(?:half|quarters?|thirds?|most|majority|minority|all|none|each|some|part|share|\w+ths?|\d+|one|two|three|four|five|six|seven|eight|nine|ten)"
     r"\s+(?:out\s+)?of\s+(?:[\w'’-]+\s+){0,3}$",
     re.I,
 )
+_OF_ALL = re.compile(r"(?:^|[.;:]\s+)[Oo]f\s+(?:[\w'’]+\s+){0,4}$")
 _PERIODS = frozenset(map(stem, "hour day week month year night daily".split()))
 """Words that tell nothing beside a value: much is said "a day"."""
 _COMPARED = re.compile(
@@ -608,7 +700,7 @@ def _of_that_kind(
             slot
             for slot in rivals
             if kind & counts(slot)
-            and slot.near.share >= _SAME_STATEMENT
+            and slot.near.share >= _COUNTED_THERE
             and any(slot.near.number == other.near.number for other in own)
         ),
         None,
@@ -638,7 +730,8 @@ def _same_kind(
     if value.family == other.family == "number" and not other.unit and value.unit:
         before = [v for v in reading.values if v.end <= other.start and v.unit]
         same = bool(before) and before[-1].unit == value.unit
-        return elided and same and not other.counts and not is_year(other)
+        plain = value.unit in ("person", "times") and elided
+        return plain or (elided and same and not other.counts and not is_year(other))
     if value.family != other.family or other.unit not in units:
         return value.unit in CURRENCIES and other.unit in CURRENCIES
     if value.family != "number" or other.unit:
@@ -646,4 +739,4 @@ def _same_kind(
     if is_year(other):
         return reading.row
     counts = set(counted(reading, other.start, other.end))
-    return reading.row or bool(kind & counts) or (elided and not counts and bool(kind))
+    return reading.row or bool(kind & counts) or (elided and not counts)

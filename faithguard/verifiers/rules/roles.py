@@ -112,7 +112,9 @@ def _swapped_deeds(scene: Scene, name: str) -> Verdict | None:
                 if verb is None:
                     continue
                 if other.agents & verb.agents:
-                    held = held or bool(other.patients & verb.patients or not other.patients)
+                    both = scene.weight(other.patients & verb.patients)
+                    enough = both >= _MOST_OF_IT * scene.weight(verb.patients)
+                    held = held or enough or not other.patients
                 elif _crossed(verb, other, scene):
                     against = against or near
         if against is not None and not held:
@@ -121,6 +123,7 @@ def _swapped_deeds(scene: Scene, name: str) -> Verdict | None:
     return None
 
 
+_MOST_OF_IT = 0.6
 _NO_DEEDS = _SYMMETRIC | {"be", "do", "cost", "store", "measur", "weigh", "equal", "last"}
 
 

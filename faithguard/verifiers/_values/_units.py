@@ -67,12 +67,12 @@ _TABLE = {
     " km2|km²|squarekilometre|squarekilometres|squarekilometer|squarekilometers|平方公里 1000000",
     "square foot": "sqft|squarefoot|squarefeet 1; acre|acres 43560;"
     " squaremile|squaremiles 27878400",
-    "cubic metre": "m3|m³|cubicmetre|cubicmetres|cubicmeter|cubicmeters|立方米 1",
     "litre": "ml|millilitre|millilitres|milliliter|milliliters|millilitri|mililitros|毫升"
     "|ミリリットル|मिलीलीटर|مليلتر 1/1000;"
     " cl|centilitre|centilitres|centiliter 1/100;"
     " dl|decilitre|decilitres|deciliter|décilitres|decilitri|decilitros 1/10;"
-    " l|litre|litres|liter|liters|litern|litri|litro|litros|升|リットル|لتر|लीटर 1",
+    " l|litre|litres|liter|liters|litern|litri|litro|litros|升|リットル|لتر|लीटर 1;"
+    " m3|m³|cubicmetre|cubicmetres|cubicmeter|cubicmeters|kubikmeter|立方米 1000; cm3|cm³|cc 1/1000",
     "cup": "cup|cups 1", "tablespoon": "tablespoon|tablespoons|tbsp 1",
     "teaspoon": "teaspoon|teaspoons|tsp 1", "pint": "pint|pints 1", "gallon": "gallon|gallons 1",
     "byte": "byte|bytes 1; kb|kilobyte|kilobytes 1000; mb|megabyte|megabytes 1000000;"

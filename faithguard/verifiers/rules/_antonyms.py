@@ -48,6 +48,7 @@ _PAIRS = """
     horizontal | vertical
     voluntary voluntarily | compulsory forced
     complete full | partial incomplete
+    entirely completely fully wholly altogether | partly partially part
     domestic | abroad
     before | after
     open opens opened | close closes closed shut shuts

@@ -172,7 +172,7 @@ class _Deeds(Groups):
         return Deed(
             verb, word, agents, patients, denied, group.modal, group.head, low, stop, pronoun,
             not by and (
-                pronoun or self.words[low] in PRONOUNS or self._far(group.start - 1)
+                pronoun or (self.words[low] in PRONOUNS - RELATIVE or (self.words[low] in RELATIVE and not subject)) or self._far(group.start - 1)
             ),
             group.adjective, group.passive, self._word(low - 1) in CONDITIONS,
             self._word(start) if self._word(start) in PARTICLES else "",
@@ -303,7 +303,7 @@ class _Deeds(Groups):
             word = self.words[low]
             if word in BOUNDS | RELATIVE | THEN or word == "," or low in self.heads:
                 break
-            if word in JOINS and any(n in self.heads for n in range(self._wall(low), low)):
+            if word in JOINS and any(n in self.heads for n in range(self._comma(low), low)):
                 break
             low -= 1
         return self._after_phrase(low + 1, place)
@@ -317,6 +317,12 @@ class _Deeds(Groups):
             at += 1
         begins = self.tokens[at].capital or self.words[at] in DETERMINERS
         return at if low + 1 < at <= place and begins else low
+
+    def _comma(self, place: int) -> int:
+        """Return where the part between commas begins that a place stands in."""
+        while place > 0 and self.words[place - 1] not in BOUNDS | {","}:
+            place -= 1
+        return place
 
     def _wall(self, place: int) -> int:
         while place > 0 and self.words[place - 1] not in BOUNDS:

@@ -10,11 +10,13 @@ import re
 
 from faithguard.types import Verdict
 from faithguard.verifiers.rules._antonyms import opposed, opposite
+from faithguard.verifiers.rules._deeds import Deed
 from faithguard.verifiers.rules._parts import ONLY, SAME_STATEMENT, denied_in, negates
 from faithguard.verifiers.rules._reading import Clause, Reading, key_of
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
+from faithguard.verifiers.rules._told import known_deeds, told
 
-__all__ = ["FEW_NEAR", "SCOPE", "excepted", "is_excepted", "waived"]
+__all__ = ["left_out", "FEW_NEAR", "SCOPE", "excepted", "is_excepted", "waived"]
 
 _EXCEPT = re.compile(
     r"\b(?:except(?:\s+for|ing|ed)?|other\s+than|apart\s+from|with\s+the\s+exception\s+of|excluding|save\s+for"
@@ -137,9 +139,42 @@ def _demanded(scene: Scene, name: str, keys: frozenset[str]) -> Verdict | None:
         before = [t for t in near.reading.tokens if t.start < asked.start()][-SCOPE:]
         if any(negates(t, near.reading.text) for t in before):
             continue  # "not required"
+        if is_excepted(scene, near):
+            continue
         wanted = frozenset(t.key for t in near.reading.tokens if t.key and t.start >= asked.start())
         held = scene.weight(keys & wanted) >= SAME_STATEMENT * scene.weight(keys)
         known = rest & (near.reading.keys | scene.pages.inherited(near.number))
         if held and 3 * len(known) >= len(rest):
             return contradiction(scene, name, f"the context demands it: {asked[0]!r}", near)
     return None
+
+
+def left_out(scene: Scene, name: str) -> Verdict | None:
+    """Veto "gift cards can be returned" where these are excluded from what can."""
+    for mine in told(scene):
+        if mine.denied or mine.verb in _EXCLUDED or not mine.subject or mine.conditional:
+            continue
+        if not (mine.passive or mine.adjective or mine.modal == "can"):
+            continue
+        for near in scene.near:
+            for theirs in known_deeds(scene, near):
+                out = theirs.verb in _EXCLUDED and not theirs.denied and theirs.passive
+                rule = out and _said_nearby(mine, near.number, scene)
+                if rule and theirs.subject and theirs.subject <= mine.subject:
+                    return contradiction(scene, name, "the context excludes it", near)
+    return None
+
+
+_EXCLUDED = frozenset(filter(None, map(key_of, "exclude exempt except".split())))
+
+
+def _said_nearby(mine: Deed, number: int, scene: Scene) -> bool:
+    """Whether the rule stands in the sentence of an exclusion, or in the one before."""
+    first = max(0, number - 1)
+    same = scene.pages.sentences[number].passage
+    return any(
+        deed.verb == mine.verb and not deed.denied and not mine.subject <= deed.subject
+        for place in range(first, number + 1)
+        if scene.pages.sentences[place].passage == same
+        for deed in known_deeds(scene, scene.at(place))
+    )

@@ -51,6 +51,7 @@ _MODALS = {
 _TO = {"able": "can", "allowed": "can", "permitted": "can", "free": "can", "unable": "",
        "required": "must", "obliged": "must", "supposed": "should", "forbidden": "",
        "due": "will", "likely": "can", "expected": "can"}  # fmt: skip
+_FINITE = _BE | _HAVE | _DO | (_MODALS.keys() - {"need"})
 NOT = frozenset("not n't never cannot no-longer hardly rarely seldom scarcely barely".split())
 ADVERBS = frozenset(
     "also only still already just again now then often always usually both later once soon"
@@ -91,6 +92,7 @@ _BIDDING = frozenset(
     " urge command persuade encourage expect".split()
 )
 _BID = 6
+_GERUND_LEADS = frozenset(("after", "before", "by", "while", "without"))
 _LIKEWISE = frozenset(("so", "nor", "neither"))
 _SELDOM = frozenset(("never", "rarely", "seldom", "hardly"))
 _LIGHT = frozenset(("make", "take", "use"))
@@ -274,15 +276,15 @@ class Groups:
         previous = self._word(before)
         if previous == "to":
             return self._infinitive(number, before)
-        if previous in _BEFORE_NOUNS or (
-            previous.endswith(("'s", "s'")) and previous[:-2] not in PRONOUNS
-        ):
+        if (
+            previous in _BEFORE_NOUNS and not (word.endswith("ing") and previous in _GERUND_LEADS)
+        ) or (previous.endswith(("'s", "s'")) and previous[:-2] not in PRONOUNS):
             return None
         denied = longer or any(w in NOT for w in self.words[before + 1 : number])
         if is_past(word) or (word != base and not word.endswith(("s", "ing"))):
             return self._past(number, before, denied)
         if word.endswith("ing"):
-            return None
+            return self._gerund(number, before)
         if word != base and word.endswith("s"):
             return self._third_person(number, before, denied)
         return self._plain(number, before, denied)
@@ -290,6 +292,7 @@ class Groups:
     def _follows_subject(self, before: int) -> bool:
         return before >= 0 and (
             bool(self.tokens[before].key)
+            or self.tokens[before].capital
             or self.tokens[before].value >= 0
             or self.words[before] in PRONOUNS | RELATIVE | JOINS | {",", ")", "both"}
         )
@@ -308,9 +311,21 @@ class Groups:
             return None
         return Group(before + 1, number, denied=denied)
 
+    def _gerund(self, number: int, before: int) -> Group | None:
+        """Read "after outbidding Nordvolt": who does it is who does the rest."""
+        leads = self._word(before)
+        follows = number + 1 < len(self.tokens) and (
+            self.tokens[number + 1].key or self.words[number + 1] in DETERMINERS
+        )
+        if leads not in _GERUND_LEADS or not follows:
+            return None
+        return Group(before, number, denied=leads == "without", infinitive=True)
+
     def _third_person(self, number: int, before: int, denied: bool) -> Group | None:
         """Read a word in "s" as a verb, unless it is a plural: "the rods absorb"."""
         previous, following = self._word(before), self._word(number + 1)
+        if number + 1 < len(self.words) and self._base(number + 1)[0] in _FINITE:
+            return None  # "train lines were halted"
         opens = following in DETERMINERS | PRONOUNS | {"to", "that", "not", "no"}
         content = number + 1 < len(self.tokens) and bool(self.tokens[number + 1].key)
         if content and not opens and base_of(following) and not following.endswith("ing"):

@@ -15,7 +15,7 @@ from faithguard.verifiers.rules._reading import Reading, key_of
 from faithguard.verifiers.rules._scene import Scene, contradiction, unmentioned
 from faithguard.verifiers.rules._told import known_deeds, told
 
-__all__ = ["demanded_instead", "stronger"]
+__all__ = ["duty_or_not", "demanded_instead", "stronger"]
 
 _MODALS = {
     "may": "can", "might": "can", "can": "can", "could": "can", "must": "must", "shall": "must",
@@ -87,3 +87,23 @@ def stronger(scene: Scene, name: str) -> Verdict | None:
                     return unmentioned(scene, name, reason)
                 return contradiction(scene, name, reason, near)
     return None
+
+
+def duty_or_not(scene: Scene, name: str) -> Verdict | None:
+    """Veto "the course is voluntary" where everyone must attend it, and the other way round."""
+    for mine in told(scene):
+        if not mine.adjective or mine.denied or mine.word not in _FREE | _BOUND_TO:
+            continue
+        for near in scene.near[:FEW_NEAR]:
+            for theirs in known_deeds(scene, near):
+                whole = mine.subject and mine.subject <= theirs.sides and not theirs.conditional
+                duty = theirs.modal == "must" and not theirs.denied
+                clash = duty if mine.word in _FREE else theirs.modal == "need"
+                if whole and clash:
+                    reason = f"the context says {'must' if duty else 'need not'!r} of it"
+                    return contradiction(scene, name, reason, near)
+    return None
+
+
+_FREE = frozenset(("voluntary", "optional"))
+_BOUND_TO = frozenset(("mandatory", "compulsory", "obligatory"))

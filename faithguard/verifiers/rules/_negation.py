@@ -60,6 +60,9 @@ def gainsaid(scene: Scene, name: str) -> Verdict | None:
 
 def _of_others(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
     """Whether a plain deed is told of some only, or of others than the denied one is."""
+    if not mine.denied and not theirs.denied and mine.verb != theirs.verb:
+        # "free for 5 hours, then 19 cents": that it costs 19 cents is no denial
+        return any(v.agrees(o) for v in scene.reading.values for o in near.reading.values)
     denied, plain = (mine, theirs) if mine.denied else (theirs, mine)
     reading = scene.reading if plain is mine else near.reading
     other = near.reading if plain is mine else scene.reading

@@ -82,7 +82,7 @@ def _beside(reading: Reading, number: int) -> set[str]:
     """Return the nearest content words on both sides of a word."""
     before = [t.key for t in reading.tokens[max(0, number - 5) : number] if t.key]
     after = [t.key for t in reading.tokens[number + 1 : number + 6] if t.key]
-    return {*before[-1:], *after[:1]}
+    return {*before[-1 if after else -2 :], *after[:1]}
 
 
 def _elsewhere(word: Token, beside: set[str], scene: Scene) -> bool:

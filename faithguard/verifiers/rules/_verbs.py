@@ -39,7 +39,7 @@ _IRREGULAR = """
     shine shone shone, slide slid slid, spin spun spun, spring sprang sprung, sting stung stung,
     swear swore sworn, sweep swept swept, swell swelled swollen, swing swung swung, wake woke woken,
     weave wove woven, burst burst burst, cast cast cast, broadcast broadcast broadcast,
-    override overrode overridden, overrun overran overrun, outsell outsold outsold, redo redid redone,
+    outbid outbid outbid, overbid overbid overbid, override overrode overridden, overrun overran overrun, outsell outsold outsold, redo redid redone,
     mow mowed mown, sow sowed sown, sew sewed sewn, saw sawed sawn, steal stole stolen,
     beat beat beaten, bear bore born, overcome overcame overcome
 """

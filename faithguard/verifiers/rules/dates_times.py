@@ -15,6 +15,7 @@ from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._values import Value
 from faithguard.verifiers.rules._deeds import Deed
+from faithguard.verifiers.rules._denials import other_values
 from faithguard.verifiers.rules._family import Family
 from faithguard.verifiers.rules._reading import Reading
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of
@@ -120,6 +121,8 @@ def _of_the_deed(scene: Scene, name: str) -> Verdict | None:
                     if theirs.verb != mine.verb or not _one_deed(mine, theirs, scene):
                         continue
                     when = _when(near.reading, theirs)
+                    if other_values(mine, theirs, scene, near, but=_is_dated):
+                        continue
                     if not when or any(value.agrees(other) for other in when):
                         against = None
                         break
@@ -154,7 +157,12 @@ def _when(reading: Reading, deed: Deed) -> list[Value]:
     """Return the dates and years among the words of a deed."""
     numbers = dict.fromkeys(t.value for t in reading.tokens[deed.start : deed.end] if t.value >= 0)
     values = [reading.values[n] for n in numbers]
-    return [v for v in values if v.family == "date" or is_year(v)]
+    return list(filter(_is_dated, values))
+
+
+def _is_dated(value: Value) -> bool:
+    """Whether a value says when."""
+    return value.family == "date" or is_year(value)
 
 
 def _reversed(scene: Scene, name: str) -> Verdict | None:

@@ -11,9 +11,9 @@ from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
 from faithguard.verifiers.rules._comparatives import first_of_some, other_way_round, superlative
 from faithguard.verifiers.rules._conditions import unbound
-from faithguard.verifiers.rules._exceptions import excepted, waived
+from faithguard.verifiers.rules._exceptions import excepted, left_out, waived
 from faithguard.verifiers.rules._family import Family
-from faithguard.verifiers.rules._modality import demanded_instead, stronger
+from faithguard.verifiers.rules._modality import demanded_instead, duty_or_not, stronger
 from faithguard.verifiers.rules._negation import denied_or_not, gainsaid, none_such
 from faithguard.verifiers.rules._opposites import opposite_said
 from faithguard.verifiers.rules._quantifiers import counted_otherwise
@@ -42,6 +42,8 @@ class Polarity(Family):
             counted_otherwise,
             stronger,
             demanded_instead,
+            duty_or_not,
+            left_out,
             unbound,
             first_of_some,
         ):

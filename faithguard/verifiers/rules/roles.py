@@ -123,6 +123,9 @@ def _swapped_deeds(scene: Scene, name: str) -> Verdict | None:
     return None
 
 
+_EMPTY = frozenset(
+    stem(word) for word in "be have share include do cost store measure weigh equal last".split()
+)
 _MOST_OF_IT = 0.6
 _NO_DEEDS = _SYMMETRIC | {"be", "do", "cost", "store", "measur", "weigh", "equal", "last"}
 
@@ -141,6 +144,10 @@ def _turned(mine: Deed, theirs: Deed) -> tuple[Deed | None, Deed]:
 
 def _crossed(mine: Deed, theirs: Deed, scene: Scene) -> bool:
     agents, patients = mine.agents - mine.patients, mine.patients - mine.agents
+    if not theirs.patients and not theirs.passive and mine.verb not in _SYMMETRIC:
+        # "Tamm testified against him": whoever is meant, it is not Tamm
+        known = all(map(scene.known, agents)) and bool(_named(agents, scene))
+        return known and patients == theirs.agents - theirs.patients and _to_pronoun(theirs, scene)
     if not agents & (theirs.patients - theirs.agents):
         return False
     if patients & (theirs.agents - theirs.patients):
@@ -150,10 +157,23 @@ def _crossed(mine: Deed, theirs: Deed, scene: Scene) -> bool:
     return theirs.passive and not theirs.agents and not patients & theirs.patients
 
 
+def _to_pronoun(deed: Deed, scene: Scene) -> bool:
+    """Whether a deed is done to "him", "her" or "them"."""
+    return any(
+        token.lower in _OBJECTS
+        for near in _plain(scene)
+        if deed in known_deeds(scene, near)
+        for token in near.reading.tokens[deed.at : deed.end]
+    )
+
+
+_OBJECTS = frozenset("him her them".split())
+
+
 def _done_by_another(scene: Scene, name: str) -> Verdict | None:
     """Veto a deed that the context tells of another, whom it tells apart from the claim's."""
     for mine in told(scene):
-        if not mine.agents or mine.denied or mine.verb in _NO_DEEDS or not mine.patients:
+        if not mine.agents or mine.denied or mine.verb in _EMPTY or not mine.patients:
             continue
         if not all(map(scene.known, mine.agents)):
             continue
@@ -165,6 +185,8 @@ def _done_by_another(scene: Scene, name: str) -> Verdict | None:
                     continue
                 held = mine.patients & theirs.patients
                 enough = scene.weight(held) >= _HELD * scene.weight(mine.patients)
+                if mine.verb in _SYMMETRIC and theirs.sides & mine.agents:
+                    said = True
                 if theirs.agents & mine.agents:
                     said = said or bool(held)
                 elif theirs.agents and enough and _other(mine, theirs, scene):
@@ -218,6 +240,9 @@ def _done_to_another(scene: Scene, name: str) -> Verdict | None:
                 wanted = _named(mine.patients, scene)
                 said = said or bool(wanted & near.reading.keys)
                 others = _named(theirs.patients, scene) - scene.reading.keys
+                if not wanted and _instead(mine, theirs, scene):
+                    against = against or near
+                    continue
                 rest = (mine.sides - wanted) & theirs.sides
                 alike = rest and (not mine.agents or mine.agents & theirs.sides)
                 if theirs.pronoun or not (wanted and others and alike):
@@ -228,6 +253,26 @@ def _done_to_another(scene: Scene, name: str) -> Verdict | None:
             written = against.sentence.text[:80]
             return contradiction(scene, name, f"the context names another: {written!r}", against)
     return None
+
+
+def _instead(mine: Deed, theirs: Deed, scene: Scene) -> bool:
+    """Whether one doer does it to another thing than the claim says, told apart from it."""
+    one, other = mine.patients - theirs.patients, theirs.patients - mine.patients
+    alike = mine.agents and mine.agents == theirs.agents and mine.modal == theirs.modal
+    few = max(len(mine.patients), len(theirs.patients)) <= _FEW_WORDS
+    if not (one and other and alike and few) or mine.passive or theirs.passive:
+        return False
+    if mine.guessed or theirs.guessed or not all(map(scene.known, one)):
+        return False
+    return any(one <= n.reading.keys and other <= n.reading.keys for n in scene.near) and not any(
+        deed.verb == mine.verb and one & deed.sides
+        for near in scene.near
+        for deed in known_deeds(scene, near)
+        if mine.agents & deed.sides
+    )
+
+
+_FEW_WORDS = 3
 
 
 def _named(keys: frozenset[str], scene: Scene) -> frozenset[str]:

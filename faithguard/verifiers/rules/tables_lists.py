@@ -17,8 +17,8 @@ from faithguard.verifiers._values import Value
 from faithguard.verifiers.rules._family import Family
 from faithguard.verifiers.rules._reading import Clause, Reading, Token
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of, unmentioned
-from faithguard.verifiers.rules._tables import Group, Table
 from faithguard.verifiers.rules._table_order import not_the_extreme, other_trend
+from faithguard.verifiers.rules._tables import Group, Table
 
 __all__ = ["TablesLists"]
 

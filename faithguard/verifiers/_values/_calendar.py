@@ -135,6 +135,10 @@ def _readings(match: re.Match[str]) -> set[Reading]:
     return {(year, month, day) for day, month in orders if 1 <= month <= 12 and 1 <= day <= 31}
 
 
+_FRIDAY_AND_SATURDAY = frozenset((4, 5))
+"""The nights of a weekend."""
+
+
 def days(text: str) -> Iterator[Value]:
     """Yield the days of the week in a text, and sets of them."""
     for match in _RANGE_OF_DAYS.finditer(text):
@@ -146,7 +150,8 @@ def days(text: str) -> Iterator[Value]:
         # "5 business days" is a length of time, "on business days" a set of days
         counted = _COUNTED.search(text[max(0, match.start() - 16) : match.start()].lower())
         if not (words in ("business days", "working days") and counted):
-            yield _value("days", {DAY_SETS[words]}, match, text)
+            late = {_FRIDAY_AND_SATURDAY} if "weekend" in words else set[Reading]()
+            yield _value("days", {DAY_SETS[words], *late}, match, text)
     for pattern in (_LONG_DAY, _SHORT_DAY):
         for match in pattern.finditer(text):
             name = match[0].lower().rstrip(".")

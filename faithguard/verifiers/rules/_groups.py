@@ -324,7 +324,9 @@ class Groups:
     def _third_person(self, number: int, before: int, denied: bool) -> Group | None:
         """Read a word in "s" as a verb, unless it is a plural: "the rods absorb"."""
         previous, following = self._word(before), self._word(number + 1)
-        if number + 1 < len(self.words) and self._base(number + 1)[0] in _FINITE:
+        near = self.words[max(0, before - 2) : before]
+        finite = number + 1 < len(self.words) and self._base(number + 1)[0] in _FINITE
+        if finite and RELATIVE.isdisjoint(near):
             return None  # "train lines were halted"
         opens = following in DETERMINERS | PRONOUNS | {"to", "that", "not", "no"}
         content = number + 1 < len(self.tokens) and bool(self.tokens[number + 1].key)

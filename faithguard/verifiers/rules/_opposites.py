@@ -49,6 +49,8 @@ def _opposites(mine: Part, theirs: Part, scene: Scene, near: Near) -> tuple[str,
         for other in opposite(word) & said.keys() - own if token.key not in known else ():
             if _degree(word) != _degree(other):
                 continue  # "late January" and "earlier in the year"
+            if not theirs.clause.first <= said[other] < theirs.clause.last:
+                continue
             own_sides = _beside(scene.reading, number)
             beside = own_sides & _beside(near.reading, said[other])
             if word in _ORDER and beside != own_sides:
@@ -82,7 +84,9 @@ def _beside(reading: Reading, number: int) -> set[str]:
     """Return the nearest content words on both sides of a word."""
     before = [t.key for t in reading.tokens[max(0, number - 5) : number] if t.key]
     after = [t.key for t in reading.tokens[number + 1 : number + 6] if t.key]
-    return {*before[-1 if after else -2 :], *after[:1]}
+    following = reading.tokens[number + 1 : number + 2]
+    ends = not following or not following[0].lower.isalnum()
+    return {*before[-2 if ends else -1 :], *after[:1]}
 
 
 def _elsewhere(word: Token, beside: set[str], scene: Scene) -> bool:

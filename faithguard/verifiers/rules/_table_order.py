@@ -31,6 +31,15 @@ _FOR = {
     "longest": ("second", "month", "metre"), "shortest": ("second", "month", "metre"),
     "heaviest": ("gram",), "lightest": ("gram",), "tallest": ("metre",),
 }  # fmt: skip
+_CALLED = {
+    word: key_of(noun)
+    for noun, words in {
+        "length": "longest shortest", "weight": "heaviest lightest", "height": "tallest highest",
+        "age": "oldest youngest", "depth": "deepest shallowest", "width": "widest narrowest",
+        "speed": "fastest slowest", "price": "dearest cheapest priciest",
+    }.items()
+    for word in words.split()
+}  # fmt: skip
 _NOT = re.compile(
     r"\b(?:not|no|never|second|third|next|one\s+of|among|than|except)\b|n['’]t\b", re.I
 )
@@ -74,6 +83,9 @@ def _column(table: Table, claim: Reading, words: set[str]) -> int | None:
     if words & _PRICED:
         priced = [n for n in columns if units[n] & CURRENCIES or _label(table, n) & _PRICES]
         return priced[0] if len(priced) == 1 else None
+    named = [n for n in columns if _label(table, n) & {_CALLED.get(word) for word in words}]
+    if len(named) == 1:
+        return named[0]
     for word in words & _FOR.keys():
         fitting = [n for n in columns if units[n] & set(_FOR[word])]
         return fitting[0] if len(fitting) == 1 else None
@@ -115,6 +127,9 @@ def other_trend(scene: Scene, name: str, table: Table) -> Verdict | None:
     match = _BETWEEN.search(claim.text)
     if match is None or bool(rose) == bool(fell) or _NOT.search(claim.text):
         return None
+    across = _across(scene, name, table, match, bool(rose))
+    if across is not None:
+        return across
     rows = [_row_of(table, match[part]) for part in ("one", "two")]
     columns = [
         n
@@ -130,6 +145,33 @@ def other_trend(scene: Scene, name: str, table: Table) -> Verdict | None:
     number, cells = table.rows[rows[1] or 0]
     reason = f"by the table it went from {before} to {after}" if before != after else "it stayed"
     return contradiction(scene, name, f"{reason} ({cells[0].text})", scene.at(number))
+
+
+def _across(
+    scene: Scene, name: str, table: Table, match: re.Match[str], rose: bool
+) -> Verdict | None:
+    """Compare two columns of one row: "Corby grew from 2019 to 2021"."""
+    row = _row_of(table, scene.reading.text[: match.start()])
+    columns = [
+        [n for n, head in enumerate(table.header) if n and head.text in match[part].split()]
+        for part in ("one", "two")
+    ]
+    if row is None or any(len(found) != 1 for found in columns):
+        return None
+    number, cells = table.rows[row]
+    amounts = [_amount(cells[found[0]].reading) for found in columns if found[0] < len(cells)]
+    if len(amounts) < 2 or amounts[0] is None or amounts[1] is None:
+        return None
+    if (amounts[1] > amounts[0]) if rose else (amounts[1] < amounts[0]):
+        return None
+    reason = f"by the table it went from {amounts[0]} to {amounts[1]}"
+    return contradiction(scene, name, reason, scene.at(number))
+
+
+def _amount(cell: Reading) -> Fraction | None:
+    """Return the one number of a cell."""
+    readings = [r for v in cell.values for r in v.readings if isinstance(r, Fraction)]
+    return readings[0] if len(readings) == 1 else None
 
 
 def _row_of(table: Table, text: str) -> int | None:

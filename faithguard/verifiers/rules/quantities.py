@@ -8,6 +8,8 @@ became "rose to"; else silence.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import pairwise
 
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
@@ -73,6 +75,7 @@ _CHANGE = re.compile(
     r"(?:from\s+\S+\s+(?:[^\W\d_]+\s+)?)?(by|to)\s+(?:about\s+|around\s+|roughly\s+|just\s+|only\s+|nearly\s+)?$",
     re.I,
 )
+_ORDER = re.compile(r"\b(before|after)\s+(?:the\s+)?$", re.I)
 _FROM = re.compile(
     r"\b(?:down|up|rose|fell|grew|dropped|increased|decreased|cut|raised|lowered|reduced)\s+from\s+$",
     re.I,
@@ -88,10 +91,83 @@ class Quantities(Family):
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where every number is held."""
         scene = scene_of(claim, context)
+        if (ranked := _ranked_otherwise(scene, self.name)) is not None:
+            return ranked
         if not scene.reading.values:
             return None
         found = stated(scene, self.name, lambda v: v.family == "number" and v.unit in _UNITS)
-        return found or _turned(scene, self.name)
+        return found or _turned(scene, self.name) or _other_end(scene, self.name)
+
+
+_TO = re.compile(r"\s*(?:-|–|—|to|and|bis|à|a|e|y|et|und)\s*", re.I)
+
+
+def _other_end(scene: Scene, name: str) -> Verdict | None:
+    """Veto "from 19 to 39" where the context says "from 19 to 29"."""
+    for low, high in _ranges(scene.reading):
+        for near in scene.near:
+            if near.share < _SAME_STATEMENT:
+                break
+            pairs = list(_ranges(near.reading))
+            if any(low.agrees(a) and high.agrees(b) for a, b in pairs):
+                break
+            for a, b in pairs:
+                alike = a.comparable(low) and b.comparable(high)
+                if alike and low.agrees(a) != high.agrees(b):
+                    theirs = near.reading.text[a.start : b.end]
+                    mine = scene.reading.text[low.start : high.end]
+                    reason = f"the context says {theirs!r}, the answer {mine!r}"
+                    return contradiction(scene, name, reason, near)
+    return None
+
+
+def _ranges(reading: Reading) -> Iterator[tuple[Value, Value]]:
+    for low, high in pairwise(reading.values):
+        if low.family == high.family and _TO.fullmatch(reading.text, low.end, high.start):
+            gap = reading.text[low.end : high.start].strip().lower()
+            before = reading.text[: low.start].rstrip().lower()
+            if gap not in _ANDS or before.endswith(("between", "zwischen", "entre", "tra")):
+                yield low, high
+
+
+_ANDS = frozenset("and a e y et und".split())
+
+
+_RANK = re.compile(
+    r"\b(first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last|final|\d{1,2}(?:st|nd|rd|th))\s+"
+    r"(quarter|half|week|month|year|day|monday|tuesday|wednesday|thursday|friday|saturday|sunday|floor|term"
+    r"|semester|stage|round|place|prize|edition|chapter|row|grade|lap|act|phase|attempt|class|season)s?\b",
+    re.I,
+)
+
+
+def _ranked_otherwise(scene: Scene, name: str) -> Verdict | None:
+    """Veto "the third quarter" where the sentence that says the rest has the first."""
+    for match in _RANK.finditer(scene.reading.text):
+        rank, noun = (match[n].lower() for n in (1, 2))
+        rank = _RANKS.get(rank, rank)
+        for near in scene.near:
+            if near.share < _SAME_SENTENCE:
+                break
+            ranks = [
+                _RANKS.get(other[1].lower(), other[1].lower())
+                for other in _RANK.finditer(near.reading.text)
+                if other[2].lower() == noun
+            ]
+            if rank in ranks:
+                break
+            if len(ranks) == 1:
+                reason = f"the context says the {ranks[0]} {noun}, the answer the {rank}"
+                return contradiction(scene, name, reason, near)
+    return None
+
+
+_SAME_SENTENCE = 0.6
+_RANKS = {
+    "1st": "first", "2nd": "second", "3rd": "third", "4th": "fourth", "5th": "fifth",
+    "6th": "sixth", "7th": "seventh", "8th": "eighth", "9th": "ninth", "10th": "tenth",
+    "final": "last",
+}  # fmt: skip
 
 
 def _turned(scene: Scene, name: str) -> Verdict | None:
@@ -123,7 +199,7 @@ def _clash(mine: str, theirs: str) -> bool:
     return bool(mine) and bool(theirs) and mine != theirs
 
 
-def _manner(reading: Reading, value: Value) -> tuple[str, str, str]:
+def _manner(reading: Reading, value: Value) -> tuple[str, str, str, str]:
     """Return how a value is stated: its bound, its period, and "by" or "to" of a change."""
     before = reading.text[max(0, value.start - 60) : value.start]
     after = reading.text[value.end : value.end + 50]
@@ -144,4 +220,6 @@ def _manner(reading: Reading, value: Value) -> tuple[str, str, str]:
     way = change[1].lower() if change else "to" if _FROM_TO.search(before) else ""
     if not way and _FROM.search(before):
         way = "from"
-    return bound, f"per {said}" if said else "", way
+    order = _ORDER.search(before)
+    said_order = order[1].lower() if order and value.family in ("clock", "date") else ""
+    return bound, f"per {said}" if said else "", way, said_order

@@ -19,6 +19,7 @@ from faithguard.verifiers.rules._deeds import Deed
 from faithguard.verifiers.rules._family import Family
 from faithguard.verifiers.rules._reading import Clause, Reading, Token, key_of
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of, unmentioned
+from faithguard.verifiers.rules._titles import another_title
 from faithguard.verifiers.rules._told import known_deeds, told
 from faithguard.verifiers.rules._verbs import base_of
 
@@ -71,6 +72,7 @@ class Roles(Family):
             _swapped_deeds(scene, self.name)
             or _done_by_another(scene, self.name)
             or _done_to_another(scene, self.name)
+            or another_title(scene, self.name)
         )
         if deed is not None or not scene.reading.names or _NEGATED & _lowers(scene.reading):
             return deed

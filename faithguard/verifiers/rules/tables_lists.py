@@ -329,6 +329,8 @@ def _wrong_group(scene: Scene, name: str) -> Verdict | None:
         for other, strays in said:
             if other is group or _overlaps(group, other) or _labelled(other, claim):
                 continue
+            if not labelled and len(strays) >= len(items):
+                continue
             for item in strays if len(other.items) > 1 else ():
                 sibling = labelled and not items and other.label.keys & group.label.keys
                 beside = any(_beside(claim, i.keys, item.keys) for i in items if i is not item)

@@ -520,6 +520,8 @@ def _unit_at(text: str, stop: int) -> tuple[str, Fraction, int]:
     return "", _ONE, stop
 
 
+_OTHER_RANGE = re.compile(r"\d\s*(?:to|-|–)\s*$", re.I)
+"""Before a number that ends a range of its own: "from 2 to 5 and 10 ml from 6 to 12"."""
 _BETWEEN = re.compile(r"\s*(?:,\s*)?(?:(?:and|und|et|y|e)\s+)?")
 _MEASURED = ("second", "month")
 _RANGE = re.compile(
@@ -541,6 +543,7 @@ def _with_units(values: list[Value], text: str) -> list[Value]:
             and after.bare
             and after.start - value.end < 6
             and _RANGE.fullmatch(text, value.end, after.start)
+            and not _OTHER_RANGE.search(text, max(0, value.start - 8), value.start)
             and not _BEFORE.match(text[after.start :])
             and (factor := _unit_size(after))
         ):

@@ -36,6 +36,7 @@ _OTHER_SYSTEM = {
     "cent": tuple(sorted(CURRENCIES)),
 }
 """Units whose values may agree although their numbers differ."""
+_TIMES = frozenset(("second", "month", "business day"))
 _NOON = 12
 _COUNTERS = frozenset({"times", "person"})
 """Units that only count: three times is three doses."""
@@ -250,4 +251,5 @@ def _kin(a: str, b: str) -> bool:
         and bool(b)
         and (a in CURRENCIES) == (b in CURRENCIES)
         and not {a, b} & {"%", *_COUNTERS}
+        and (a in _TIMES) == (b in _TIMES)
     )

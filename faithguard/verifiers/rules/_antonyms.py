@@ -47,6 +47,7 @@ _PAIRS = """
     domestic | foreign international
     horizontal | vertical
     voluntary voluntarily | compulsory forced
+    keep keeps kept retain retains retained | lose loses lost
     complete full | partial incomplete
     entirely completely fully wholly altogether | partly partially part
     domestic | abroad

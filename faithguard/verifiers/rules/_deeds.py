@@ -136,6 +136,8 @@ class _Deeds(Groups):
             subject, pronoun, low, extra = self._noun_before(noun), False, group.start, None
         else:
             subject, pronoun, low, extra = self._subject(group, last)
+        if last is not None and self._shares_passive(group, last):
+            group = replace(group, passive=True)
         start = group.head + 1
         stop = self._stop(place, start)
         right = list(range(start, stop))
@@ -179,6 +181,15 @@ class _Deeds(Groups):
             any(self.words[n] in ("alone", "only") for n in range(low, max(group.head, low))),
             subject, without,
         )  # fmt: skip
+
+    def _shares_passive(self, group: Group, last: Deed) -> bool:
+        """Whether a participle shares the "was" of the one before: "was built, sold and rebuilt"."""
+        if not last.passive or group.passive or group.adjective or group.linking or group.modal:
+            return False
+        after = self._word(group.head + 1)
+        alone = not after or after in PREPOSITIONS | BOUNDS | JOINS | ADVERBS | {","}
+        joined = self._word(group.start - 1) in JOINS | {","}
+        return joined and alone and is_participle(self.words[group.head])
 
     def _none(self, number: int) -> bool:
         return self.words[number] in NONE and self._word(number + 1) not in NO_SUCH

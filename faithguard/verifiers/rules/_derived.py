@@ -318,7 +318,8 @@ def _between(a: Value, x: Reading, b: Value, y: Reading) -> Iterator[tuple[str, 
         if x[2] and 1 <= y <= 31:  # "from 5 March to the 20th"
             yield "second", abs(x[2] - y) * _DAY
         if x[0] and y.denominator == 1 and _FIRST_YEAR <= y < _LAST_YEAR:
-            yield "month", 12 * abs(x[0] - y)
+            years = abs(x[0] - y)
+            yield from (("month", 12 * years), ("month", 12 * max(years - 1, Fraction(0))))
     elif isinstance(x, int) and isinstance(y, int):
         yield from (("second", Fraction(60 * (z % _MINUTES))) for z in (x - y, y - x))
     elif isinstance(x, Fraction) and isinstance(y, Fraction):

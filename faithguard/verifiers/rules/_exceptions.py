@@ -35,7 +35,7 @@ def _phrase_after(reading: Reading, at: int) -> tuple[frozenset[str], list[int]]
     return frozenset(t.key for t in inside if t.key), list(values)
 
 
-_FREED = re.compile(r"\b(?:without|free|exempt|need\s+not|no\s+need)\b", re.I)
+_FREED = re.compile(r"\b(?:without|exempt|need\s+not|no\s+need)\b", re.I)
 SCOPE = 8
 """Words within which one bears on another."""
 

@@ -52,7 +52,9 @@ _TO = {"able": "can", "allowed": "can", "permitted": "can", "free": "can", "unab
        "required": "must", "obliged": "must", "supposed": "should", "forbidden": "",
        "due": "will", "likely": "can", "expected": "can"}  # fmt: skip
 _FINITE = _BE | _HAVE | _DO | (_MODALS.keys() - {"need"})
-NOT = frozenset("not n't never cannot no-longer hardly rarely seldom scarcely barely".split())
+NOT = frozenset(
+    "not n't never neither nor cannot no-longer hardly rarely seldom scarcely barely".split()
+)
 ADVERBS = frozenset(
     "also only still already just again now then often always usually both later once soon"
     " previously currently thereby therefore however instead even ever first today alone much very"
@@ -209,6 +211,10 @@ class Groups:
             return None if bare or month else _Step("modal", _MODALS[word], denies=denies)
         if not last:
             return None
+        if word == "yet" and following == "to" and last == "have":
+            return _Step("modal", denies=True, words=2)  # "has yet to begin"
+        if word in ("since", "yet") and last == "have":
+            return _Step(last)
         if word == "no" and following == "longer":
             return _Step(last, denies=True, words=2)
         if word in NOT or word in ADVERBS or (word.endswith("ly") and len(word) > _SHORT):
@@ -266,7 +272,10 @@ class Groups:
         if token.capital and number and self._word(number - 1) not in BOUNDS:
             return None
         base = base_of(word)
-        if base is None and self._word(number - 1) != "to":
+        after = self._word(number + 1)
+        if base is None and not (
+            self._word(number - 1) == "to" and after in DETERMINERS | PRONOUNS
+        ):
             return None
         before = number - 1
         while before >= 0 and (self.words[before] in ADVERBS or self._is_adverb(before)):

@@ -85,9 +85,13 @@ def _hedged(scene: Scene, near: Near) -> bool:
     """Whether both sentences tie what they say to something: "unless it is full", "if not full"."""
     if _OR_NOT.search(near.reading.text):
         return True
+    if _ONLY_THEN.search(scene.reading.text) and _NOT_BEFORE.search(near.reading.text):
+        return True
     return bool(_TIED.search(scene.reading.text) and _TIED.search(near.reading.text))
 
 
+_ONLY_THEN = re.compile(r"\bonly\s+(?:once|after|when|if|with|from)\b", re.I)
+_NOT_BEFORE = re.compile(r"\b(?:before|until|unless|without)\b", re.I)
 _OR_NOT = re.compile(r"\bor\s+(?:\w+\s+)?not\b", re.I)
 
 

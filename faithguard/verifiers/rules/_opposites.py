@@ -64,9 +64,15 @@ _ORDER = ("before", "after")
 _ENDS_OF_TIME = frozenset("closes close closing opens opening shuts starts ends".split())
 
 
+_IRREGULAR = {"worse": "er", "worst": "est", "more": "er", "less": "er", "most": "est",
+              "least": "est"}  # fmt: skip
+
+
 def _degree(word: str) -> str:
     if word in ("after", "lower", "over", "under", "upper", "outer", "inner"):
         return ""
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
     return word[-3:] if word.endswith("est") else word[-2:] if word.endswith("er") else ""
 
 

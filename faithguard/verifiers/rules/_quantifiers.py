@@ -21,8 +21,9 @@ _QUANTIFIERS = {
     "majority": 3, "usually": 3, "many": 2, "often": 2, "some": 1, "sometimes": 1, "several": 1,
     "few": 0, "rarely": 0, "seldom": 0, "hardly": 0, "none": -1, "no": -1, "never": -1,
 }  # fmt: skip
+_ONLY, _NOT_ALL = 8, 9
 _CLASH = frozenset(
-    {(4, 3), (4, 2), (4, 1), (4, 0), (4, -1), (3, 1), (3, 0), (3, -1), (2, 0), (2, -1), (1, -1),
+    {(4, _ONLY), (4, _NOT_ALL), (4, 3), (4, 2), (4, 1), (4, 0), (4, -1), (3, 1), (3, 0), (3, -1), (2, 0), (2, -1), (1, -1),
      (0, 2), (0, 3), (0, 4), (-1, 0), (-1, 1), (-1, 2), (-1, 3), (-1, 4)}
 )  # fmt: skip
 """(what the answer says, what the context says) of one thing that cannot both be meant."""
@@ -45,7 +46,11 @@ def _quantified(reading: Reading) -> Iterator[tuple[str, int, frozenset[str], fr
             not _LIMITING.isdisjoint(before) or any(w.endswith("n't") for w in before)
         ):
             continue  # "failed to win any" says none
-        if strength is None or (
+        if token.lower == "only":
+            strength = _ONLY
+        if before[-1:] == ["not"] and strength == _QUANTIFIERS["all"]:
+            strength = _NOT_ALL
+        elif strength is None or (
             number and tokens[number - 1].lower in ("at", "the", "than", "not")
         ):
             continue

@@ -81,13 +81,13 @@ def is_year(value: Value) -> bool:
 def _absent(scene: Scene, name: str, value: Value) -> Verdict | None:
     if _under_negation(scene, value) or _named(scene, value) or _in_century(scene, value):
         return None
-    lines = list(_lines(scene, timed=_is_timed(value) or is_year(value)))
     if not value.unit and (
         _AGE.search(scene.reading.text[: value.start])
         or _AGE_AFTER.match(scene.reading.text, value.end)
     ):
         years = frozenset(12 * r for r in value.readings if isinstance(r, Fraction))
         value = replace(value, unit="month", readings=years)
+    lines = list(_lines(scene, timed=_is_timed(value) or is_year(value)))
     compared = _compared(scene, value)
     worked_out = (
         not is_listed(scene.reading)
@@ -116,6 +116,8 @@ def _absent(scene: Scene, name: str, value: Value) -> Verdict | None:
             return contradiction(scene, name, reason, near)
     if _in_a_name(scene, value) or _OPEN_TIME.search(scene.reading.text[: value.start]):
         return None
+    if value.text.lower().startswith(("a ", "an ")):
+        return None  # "in an hour", "a year on"
     if _counts(value) or _WHOLE_WEEK in value.readings or proportionate(value, lines):
         return None
     return unmentioned(scene, name, f"the context nowhere says {value.text!r}")
@@ -342,9 +344,16 @@ def _restated(scene: Scene, value: Value, lines: Sequence[Sequence[Value]]) -> b
     first = scene.near[0] if scene.near else None
     if first is None or first.share < _ALL_OF_IT or value.unit in ("second", "month"):
         return False
-    if derivable(value, lines, sums=False) or _JOINS.search(scene.reading.text):
+    if _JOINS.search(scene.reading.text) or _rival(value, scene.reading, first.reading) is None:
         return False
-    return _rival(value, scene.reading, first.reading) is not None
+    alone = (
+        len(distinct(scene.reading)) == 1
+        and len(scene.reading.tokens) <= len(first.reading.tokens)
+        and value.family == "number"
+        and not value.approximate
+        and not is_year(value)
+    )
+    return alone or not derivable(value, lines, sums=False)
 
 
 _ALL_OF_IT = 0.9
@@ -575,9 +584,7 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
     """Veto a value that every sentence which holds it gives to something else."""
     if is_year(value) or value.text.lower() in ORDINALS or _whole(scene, value):
         return None  # said of too much at once
-    if _under_negation(scene, value) and any(
-        _CLOSED.search(near.reading.text) for near, _ in holding(scene, value)
-    ):
+    if _under_negation(scene, value):
         return None  # "not open on Mondays" where it is closed on Mondays
     if value.family == "date" and all(other.family != "date" for _, other in holding(scene, value)):
         return None  # of which only the year is said

@@ -6,10 +6,11 @@ context names; else None. English.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from faithguard.types import Verdict
-from faithguard.verifiers.rules._reading import Reading, Token
+from faithguard.verifiers.rules._reading import Reading, Token, key_of
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 from faithguard.verifiers.rules._verbs import base_of, is_past
 
@@ -24,6 +25,54 @@ _IS = frozenset(("is", "was", "became", "remains"))
 
 def another_title(scene: Scene, name: str) -> Verdict | None:
     """Veto "the treasurer is Carla Mont" where the context says Ben Osei (treasurer)."""
+    return _of_whom(scene, name) or _by_whom(scene, name)
+
+
+def _of_whom(scene: Scene, name: str) -> Verdict | None:
+    """Veto "Mira Kost is Alder's coach" where she is Hazel's."""
+    for owner, office, who in _owned(scene.reading):
+        if not all(map(scene.known, owner | who)):
+            continue
+        found = [(near, pair) for near in scene.near for pair in _owned(near.reading)]
+        alike = [(near, o) for near, (o, work, w) in found if work == office and w & who]
+        if alike and all(o.isdisjoint(owner) for _, o in alike):
+            near = alike[0][0]
+            reason = f"the context says whose it is: {near.sentence.text[:80]!r}"
+            return contradiction(scene, name, reason, near)
+    return None
+
+
+def _owned(reading: Reading) -> Iterator[tuple[frozenset[str], frozenset[str], frozenset[str]]]:
+    """Yield whose, what and who: "Hazel's coach, Mira Kost", "the insurer of Brill, Sella"."""
+    for pattern in (
+        _WHOSE if "'s" in reading.text or "’s" in reading.text or " of " in reading.text else ()
+    ):
+        for match in pattern.finditer(reading.text):
+            keys = [
+                frozenset(filter(None, map(key_of, match[part].split())))
+                for part in ("owner", "work", "who")
+            ]
+            if all(keys):
+                yield keys[0], keys[1], keys[2]
+
+
+_NAME = r"[A-Z][\w&.-]{0,24}(?:\s[A-Z][\w&.-]{0,24}){0,3}"
+_WORK = r"(?P<work>[a-z]{3,20}(?:\s[a-z]{3,20})?)"
+_WHOSE = tuple(
+    map(
+        re.compile,
+        (
+            rf"(?P<owner>{_NAME})['’]s\s{_WORK},?\s(?P<who>{_NAME})",
+            rf"(?P<who>{_NAME})\s(?:is|was)\s(?P<owner>{_NAME})['’]s\s{_WORK}(?=[.,;]|$)",
+            rf"[Tt]he\s{_WORK}\sof\s(?P<owner>{_NAME}),\s(?P<who>{_NAME})(?=,|\.|$)",
+            rf"(?P<who>{_NAME})\s(?:is|was)\sthe\s{_WORK}\sof\s(?P<owner>{_NAME})(?=[.,;]|$)",
+            rf"(?P<who>{_NAME}),\sthe\s{_WORK}\sof\s(?P<owner>{_NAME})(?=[.,;]|$)",
+        ),
+    )
+)
+
+
+def _by_whom(scene: Scene, name: str) -> Verdict | None:
     for office, who in _titles(scene.reading):
         if not all(map(scene.known, who)) or not all(map(scene.known, office)):
             continue

@@ -39,7 +39,8 @@ _IRREGULAR = """
     shine shone shone, slide slid slid, spin spun spun, spring sprang sprung, sting stung stung,
     swear swore sworn, sweep swept swept, swell swelled swollen, swing swung swung, wake woke woken,
     weave wove woven, burst burst burst, cast cast cast, broadcast broadcast broadcast,
-    outbid outbid outbid, overbid overbid overbid, override overrode overridden, overrun overran overrun, outsell outsold outsold, redo redid redone,
+    overthrow overthrew overthrown, overhear overheard overheard, behold beheld beheld, slay slew slain,
+    flee fled fled, mislead misled misled, outbid outbid outbid, overbid overbid overbid, override overrode overridden, overrun overran overrun, outsell outsold outsold, redo redid redone,
     mow mowed mown, sow sowed sown, sew sewed sewn, saw sawed sawn, steal stole stolen,
     beat beat beaten, bear bore born, overcome overcame overcome
 """
@@ -91,6 +92,38 @@ _REGULAR = """
     process program promote purify query raid recall recite redeem repel reproduce respect retreat
     rub sack sanction season secrete sentence simmer sketch span spray stem sterilise stir stretch
     succeed sweeten tend terminate thaw tighten trace trap tutor unite urge utilise verify witness
+    abduct abridge abstain accompany adjourn adorn advocate afford allege alleviate amaze amputate
+    angle animate appease approximate assassinate astonish await awaken banish barter bask beg behead
+    bequeath besiege bestow bewilder blackmail blockade bombard boycott bribe bruise bully burgle
+    capsize carve castrate censor censure chant charm cheat cheer clap cleanse clone clothe coach coax
+    cocoon comfort commemorate commute compel compliment conceive condense congratulate conjure
+    conquer consent console constrict construe contemplate contract convey crave crawl cripple crown
+    curb curse cushion dare dazzle deceive decipher decorate decrypt deduce defame defy delight
+    demote deplete deport deride desecrate despise dethrone detest detonate devalue devour dictate
+    disarm disband disbelieve discipline discredit disgrace disguise dislike dismantle dismount
+    disobey dispatch dispel displace disregard dissect dissuade distort distract distrust divorce
+    dodge doubt downgrade drag dread drown dump dupe eavesdrop eclipse elevate elude embarrass
+    embezzle embrace emigrate empower emulate enchant enclose encode encompass endow engrave engulf
+    enjoin enlighten enrage enrich enslave entangle entertain entice envy escort espouse estrange
+    evict excel excommunicate execute exonerate exorcise explode extort extradite fascinate fertilise
+    flatter flavour flee flog forfeit fortify frighten frustrate gnaw govern grieve guess hail harass
+    haunt herd hinder hoard hoist humiliate hypnotise idolise immigrate immunise impeach impersonate
+    implicate implore inaugurate incite infiltrate inflate infuriate ingest injure inoculate inquire
+    instigate intercept intimidate intoxicate invert itch jeopardise kidnap kneel lament lash leak
+    lick lie liken lodge loot lure lynch manipulate marinate massacre memorise menace migrate mimic
+    mislead mistreat mock molest mould murder nag neutralise nickname nourish nudge obscure observe
+    occupy ordain orbit outnumber outrank outvote overhear overlook overpower overtake overthrow
+    overturn overwhelm pacify parody pester pierce pity plagiarise plant plead pluck poach poison
+    pound preach prefer prod proofread propagate provoke prune purge quash quell ransom ravage rebel
+    rebuke recapture reckon redden rehearse reign rejoin rekindle relinquish relish remarry
+    renounce repaint replant reprimand repudiate resent restrain resurrect retell retort revere ridicule
+    rob rule sabotage saddle savour scare scold scorn scrub seduce segregate shave shear shun slander
+    slaughter slay smear smuggle sniff snub soothe spank sponsor sprinkle spurn squeeze stab stalk
+    startle starve steam strangle strike subdue subpoena subvert summon supplant surrender swap swindle
+    tame tarnish tease tempt terrify testify threaten thwart tickle tolerate topple torment torture
+    trample transcribe transplant traverse treasure trespass trick tutor tyrannise unearth unmask
+    unseat uproot usurp vandalise venerate victimise vilify vindicate warm warn whip whisper witness
+    woo wound wreck
     aim believe breathe care count deserve fear form hate hope kiss laugh listen love matter miss owe
     pick pour pretend pull relate roll rush shout smell smile spell stare suit suppose surprise talk
     taste tie twist watch wave wish worry wrap

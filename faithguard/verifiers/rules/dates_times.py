@@ -62,6 +62,13 @@ def _no_such_day(scene: Scene, name: str) -> Verdict | None:
         gap = scene.reading.text[day.end : value.start]
         if day.family != "days" or value.family != "date" or gap.strip(" ,"):
             continue
+        beside = (pair for near in scene.near for pair in pairwise(near.reading.values))
+        pairs = list(beside)
+        said = any(day.agrees(one) and value.agrees(other) for one, other in pairs)
+        other_day = next((o for o, v in pairs if o.family == "days" and value.agrees(v)), None)
+        if other_day is not None and not said:
+            reason = f"the context says {other_day.text!r} of {value.text!r}, not {day.text!r}"
+            return contradiction(scene, name, reason, None)
         [(year, month, number), *others] = [r for r in value.readings if isinstance(r, tuple)]
         if others or not (year and month and number):
             continue
@@ -69,8 +76,6 @@ def _no_such_day(scene: Scene, name: str) -> Verdict | None:
             weekday = frozenset({date(year, month, number).weekday()})
         except ValueError:
             continue
-        beside = (pair for near in scene.near for pair in pairwise(near.reading.values))
-        said = any(day.agrees(one) and value.agrees(other) for one, other in beside)
         if weekday not in day.readings and not said:
             reason = f"{value.text!r} is not the day that {day.text!r} says"
             return contradiction(scene, name, reason, None)
@@ -115,6 +120,15 @@ def _of_the_deed(scene: Scene, name: str) -> Verdict | None:
     """Veto a year or date of a deed that the context tells of another year or date."""
     for mine in told(scene):
         for value in _when(scene.reading, mine):
+            if any(mine.verb in near.reading.keys for near, _ in holding(scene, value)):
+                told_so = [
+                    near
+                    for near, _ in holding(scene, value)
+                    if mine.verb in near.reading.keys
+                    and not any(_when(near.reading, d) for d in known_deeds(scene, near))
+                ]
+                if told_so:
+                    continue
             against: tuple[Near, Value] | None = None
             for near in scene.near:
                 for theirs in known_deeds(scene, near):
@@ -146,7 +160,9 @@ def _one_deed(mine: Deed, theirs: Deed, scene: Scene) -> bool:
         own, other = own - mine.subject, other - theirs.subject
     if not own and not other:
         return True
-    return scene.weight(own & other) >= _SAME_DEED * max(scene.weight(own), scene.weight(other))
+    if not other and own:
+        return False
+    return scene.weight(own & other) >= _SAME_DEED * scene.weight(own)
 
 
 _COMMON_VERBS = frozenset(("be", "have", "do"))

@@ -31,7 +31,7 @@ _ONLY_ONE = 0.2
 
 _MOST = re.compile(
     r"(?:\b(?:up\s+to|at\s+most|at\s+maximum|no\s+more\s+than|not\s+(?:exceed|more\s+than)|(?:a\s+)?maximum"
-    r"(?:\s+of)?|max\.?|less\s+than|fewer\s+than|under|below|within|no\s+later\s+than|not\s+exceed(?:ing)?"
+    r"(?:\s+of)?|max\.?|less\s+than|fewer\s+than|under|below|within|no\s+(?:later|longer)\s+than|not\s+(?:later|longer)\s+than|not\s+exceed(?:ing)?"
     r"|höchstens|maximal|bis\s+zu|weniger\s+als|unter|au\s+(?:plus|maximum)|jusqu['’]à|moins\s+de"
     r"|como\s+máximo|hasta|menos\s+de|al\s+massimo|fino\s+a|meno\s+di|no\s+máximo|até|menos\s+de"
     r"|अधिकतम)|(?:最多|至多|不超过|不超過|最大|على\s+الأكثر|بحد\s+أقصى))\s*(?:an?\s+|the\s+)?$",

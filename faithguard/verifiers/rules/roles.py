@@ -104,7 +104,7 @@ def _plain(scene: Scene) -> Iterator[Near]:
 def _swapped_deeds(scene: Scene, name: str) -> Verdict | None:
     """Veto a deed whose doer is in the context the one to whom it is done."""
     for mine in told(scene):
-        if not mine.agents or not mine.patients or mine.denied or mine.verb in _NO_DEEDS:
+        if not mine.agents or not mine.patients or mine.verb in _NO_DEEDS:
             continue
         against: Near | None = None
         held = False
@@ -221,6 +221,9 @@ def _apart(one: frozenset[str], other: frozenset[str], scene: Scene) -> bool:
     acts = False
     for near in scene.near:
         reading = near.reading
+        # "Senator Vale, and Senator Ostrow"
+        words = [t.key for t in reading.tokens]
+        other = frozenset(k for k in other if words.count(k) < 2) or other
         if one <= reading.keys and other <= reading.keys:
             return not _same_noun(one, other, reading)
         acts = acts or any(one <= deed.agents for deed in known_deeds(scene, near))

@@ -79,6 +79,8 @@ class Deed:
         return self.agents | self.patients
 
 
+_REFUSING = frozenset(filter(None, map(key_of, ("refuse", "fail"))))
+_WHEN = frozenset(("before", "after", "while"))
 _YET = frozenset((",", "but", "and", "yet", "though"))
 _DENYING = frozenset(("no", "not", "never"))
 _MERELY = frozenset("only just merely even yet necessarily to if when until before".split())
@@ -99,6 +101,8 @@ class _Deeds(Groups):
         for place, group in enumerate(self.groups):
             deed = self._deed(place, group, found)
             if deed is not None:
+                if group.infinitive and deed.denied and found and found[-1].verb in _REFUSING:
+                    found.pop()  # "refused to pay" is one deed, which is denied
                 found.append(deed)
                 found.extend(self._but_not(deed))
         yield from found
@@ -176,7 +180,7 @@ class _Deeds(Groups):
             not by and (
                 pronoun or (self.words[low] in PRONOUNS - RELATIVE or (self.words[low] in RELATIVE and not subject)) or self._far(group.start - 1)
             ),
-            group.adjective, group.passive, self._word(low - 1) in CONDITIONS,
+            group.adjective, group.passive, self._word(low - 1) in CONDITIONS or self._supposed(group),
             self._word(start) if self._word(start) in PARTICLES else "",
             any(self.words[n] in ("alone", "only") for n in range(low, max(group.head, low))),
             subject, without,
@@ -184,12 +188,18 @@ class _Deeds(Groups):
 
     def _shares_passive(self, group: Group, last: Deed) -> bool:
         """Whether a participle shares the "was" of the one before: "was built, sold and rebuilt"."""
-        if not last.passive or group.passive or group.adjective or group.linking or group.modal:
+        if group.passive or group.adjective or group.linking or group.modal:
             return False
+        if not last.passive and self._word(group.start - 1) != ",":
+            return False  # "a plant, located under the hill"
         after = self._word(group.head + 1)
         alone = not after or after in PREPOSITIONS | BOUNDS | JOINS | ADVERBS | {","}
         joined = self._word(group.start - 1) in JOINS | {","}
         return joined and alone and is_participle(self.words[group.head])
+
+    def _supposed(self, group: Group) -> bool:
+        """Whether a verb in "ing" only says when: "before taking it"."""
+        return group.infinitive and self._word(group.start) in _WHEN
 
     def _none(self, number: int) -> bool:
         return self.words[number] in NONE and self._word(number + 1) not in NO_SUCH

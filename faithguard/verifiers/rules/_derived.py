@@ -312,6 +312,8 @@ def _lengths(values: Sequence[Value]) -> Iterator[tuple[str, Fraction]]:
 
 def _between(a: Value, x: Reading, b: Value, y: Reading) -> Iterator[tuple[str, Fraction]]:
     """Yield the lengths of time that lie between two readings of values."""
+    if isinstance(y, tuple) and not isinstance(x, tuple):
+        a, x, b, y = b, y, a, x
     if isinstance(x, tuple) and isinstance(y, tuple):
         yield from _apart(x, y)
     elif isinstance(x, tuple) and isinstance(y, Fraction) and not b.unit:

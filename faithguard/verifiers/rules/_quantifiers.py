@@ -54,7 +54,7 @@ def _quantified(reading: Reading) -> Iterator[tuple[str, int, frozenset[str], fr
             number and tokens[number - 1].lower in ("at", "the", "than", "not")
         ):
             continue
-        keys = frozenset(_noun(tokens[number + 1 : number + 6]))
+        keys = frozenset(_noun(tokens[number + 1 : number + 9]))
         if keys:
             clause = reading.clause_at(token.start)
             yield token.lower, strength, keys, (clause.keys if clause else keys) - keys

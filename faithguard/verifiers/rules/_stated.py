@@ -737,6 +737,8 @@ def _same_kind(
     if value.family == other.family == "number" and not other.unit and value.unit:
         before = [v for v in reading.values if v.end <= other.start and v.unit]
         same = bool(before) and before[-1].unit == value.unit
+        if other.text.isdigit() and (len(other.text) >= _LONG or other.text[0] == "0"):
+            return False  # a number of an article
         plain = value.unit in ("person", "times") and elided
         return plain or (elided and same and not other.counts and not is_year(other))
     if value.family != other.family or other.unit not in units:

@@ -120,15 +120,6 @@ def _of_the_deed(scene: Scene, name: str) -> Verdict | None:
     """Veto a year or date of a deed that the context tells of another year or date."""
     for mine in told(scene):
         for value in _when(scene.reading, mine):
-            if any(mine.verb in near.reading.keys for near, _ in holding(scene, value)):
-                told_so = [
-                    near
-                    for near, _ in holding(scene, value)
-                    if mine.verb in near.reading.keys
-                    and not any(_when(near.reading, d) for d in known_deeds(scene, near))
-                ]
-                if told_so:
-                    continue
             against: tuple[Near, Value] | None = None
             for near in scene.near:
                 for theirs in known_deeds(scene, near):
@@ -146,6 +137,9 @@ def _of_the_deed(scene: Scene, name: str) -> Verdict | None:
                 break
             if against is not None:
                 near, other = against
+                elsewhere = (one for one, _ in holding(scene, value) if one.number != near.number)
+                if any(mine.verb in one.reading.keys for one in elsewhere):
+                    continue
                 reason = f"the context says {other.text!r} of this, the answer {value.text!r}"
                 return contradiction(scene, name, reason, near)
     return None

@@ -125,9 +125,7 @@ def _swapped_deeds(scene: Scene, name: str) -> Verdict | None:
     return None
 
 
-_EMPTY = frozenset(
-    stem(word) for word in "be have share include do cost store measure weigh equal last".split()
-)
+_PAIRED = frozenset(map(stem, ("marry", "meet", "merge")))
 _MOST_OF_IT = 0.6
 _NO_DEEDS = _SYMMETRIC | {"be", "do", "cost", "store", "measur", "weigh", "equal", "last"}
 
@@ -175,7 +173,7 @@ _OBJECTS = frozenset("him her them".split())
 def _done_by_another(scene: Scene, name: str) -> Verdict | None:
     """Veto a deed that the context tells of another, whom it tells apart from the claim's."""
     for mine in told(scene):
-        if not mine.agents or mine.denied or mine.verb in _EMPTY or not mine.patients:
+        if not mine.agents or mine.denied or mine.verb in _NO_DEEDS - _PAIRED or not mine.patients:
             continue
         if not all(map(scene.known, mine.agents)):
             continue

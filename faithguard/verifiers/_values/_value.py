@@ -142,6 +142,12 @@ class Value:
         return bool(self.readings & other.readings)
 
     def _same_number(self, other: Value) -> bool:
+        if self.unit == other.unit:
+            return (
+                bool(self.readings & other.readings)
+                or (not self.unit and bool(self._plain & other._plain))
+                or self._near(other)
+            )
         if {self.unit, other.unit} == {"", "%"} and self._same_share(other):
             return True
         soft = {self.unit, other.unit} & _COUNTERS and "" in (self.unit, other.unit)
@@ -200,6 +206,8 @@ class Value:
 
     def _near(self, other: Value) -> bool:
         """Within the twentieth that "about" grants, or equal once one of them is rounded."""
+        if not (self.approximate or other.approximate or self.step or other.step):
+            return False
         for a, b in _pairs(self, other):
             if (self.approximate or other.approximate) and abs(a - b) <= abs(b) * _NEAR:
                 return True

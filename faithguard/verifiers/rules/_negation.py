@@ -192,13 +192,16 @@ def _said(mine: Part, against: Part, scene: Scene) -> bool:
 _WITHOUT_IT = frozenset("free without lack lacks lacking absent absence zero".split())
 
 
+_NO = re.compile(r"\bno\b", re.I)
+
+
 def none_such(scene: Scene, name: str) -> Verdict | None:
     """Veto "it gets new features" where the context says that there are no new features."""
     own = {token.lower for token in scene.reading.tokens}
     if own & _WITHOUT_IT or any(negates(t, scene.reading.text) for t in scene.reading.tokens):
         return None
     for near in scene.near:
-        tokens = near.reading.tokens
+        tokens = near.reading.tokens if _NO.search(near.reading.text) else ()
         for number, token in enumerate(tokens[:-2]):
             noun = [t for t in tokens[number + 1 : number + 3] if t.key]
             if (

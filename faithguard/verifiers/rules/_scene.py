@@ -85,6 +85,8 @@ class _Pages:
             for key in keys_of(sentence, context.values[number]):
                 self._index[key].append(number)
         self._texts = tuple(passage.text for passage in context.passages)
+        self.plain = tuple(_plain(passage.text) for passage in context.passages)
+        """The passages without markup and case."""
         self.squeezed = tuple(squeezed(passage.text) for passage in context.passages)
         self.figures = tuple(_figures(passage.text) for passage in context.passages)
         """The digits of each passage, without what is written between two of them."""
@@ -92,6 +94,7 @@ class _Pages:
         self.notes: dict[tuple[str, int], Any] = {}
         """What a family has found out about a sentence, by its own name and the number."""
         self._subjects: dict[int, frozenset[str]] = {}
+        self._following: dict[int, bool] = {}
         self._proper: dict[str, bool] = {}
         self._small: dict[str, bool] = {}
 
@@ -172,6 +175,12 @@ class _Pages:
         return self._subjects[start]
 
     def _goes_on(self, number: int) -> bool:
+        found = self._following.get(number)
+        if found is None:
+            found = self._following[number] = self._follows(number)
+        return found
+
+    def _follows(self, number: int) -> bool:
         if not number or self.sentences[number].passage != self.sentences[number - 1].passage:
             return False
         opening = [token.lower for token in self.readings[number].tokens[:_OPENING]]
@@ -252,7 +261,7 @@ def scene_of(claim: Claim, context: Context) -> Scene:
     scene = pages.scenes.get(claim.text)
     if scene is None or scene.claim != claim:
         reading = read(claim.text)
-        stands = _stands(claim.text, context)
+        stands = _stands(claim.text, pages.plain)
         scene = Scene(claim, context, reading, _near(reading, pages), pages, stands)
         if len(pages.scenes) >= _MOST_SCENES:
             pages.scenes.clear()
@@ -266,7 +275,7 @@ _SHORTEST = 12
 """Characters; a shorter text stands in others by chance."""
 
 
-def _stands(text: str, context: Context) -> bool:
+def _stands(text: str, passages: Sequence[str]) -> bool:
     """Say whether a text is a sentence of the context, or what stands between two of its ends.
 
     "Dogs are allowed" does not stand in "No dogs are allowed", nor in "Dogs are allowed on a lead".
@@ -274,8 +283,7 @@ def _stands(text: str, context: Context) -> bool:
     sought = _plain(text).rstrip(_ENDS + " ")
     if len(sought) < _SHORTEST:
         return False
-    for passage in context.passages:
-        held = _plain(passage.text)
+    for held in passages:
         at = held.find(sought)
         while at >= 0:
             before, after = held[:at].rstrip(" "), held[at + len(sought) :].lstrip(" ")

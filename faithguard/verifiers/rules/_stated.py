@@ -285,18 +285,24 @@ def _factors(text: str) -> Iterator[Value]:
 
 def _periods(scene: Scene, text: str) -> Iterator[Value]:
     """Yield how many of the periods of a sentence the period of the claim holds."""
-    for (long, short), times in _IN_ONE.items():
-        if re.search(rf"\b(?:{long})", scene.reading.text, re.I) and re.search(
-            rf"\b(?:{short})", text, re.I
-        ):
+    for long, short, times in _IN_ONE:
+        if long.search(scene.reading.text) and short.search(text):
             yield from find_values(f"{times} times")
 
 
-_IN_ONE = {
-    ("year|annual", "month"): 12, ("year|annual", "quarter"): 4, ("year|annual", "week"): 52,
-    ("fortnight", "week"): 2, ("week", "dai|day"): 7, ("day|dai", "hour"): 24,
-    ("hour", "minute"): 60,
-}  # fmt: skip
+_IN_ONE = tuple(
+    (re.compile(rf"\b(?:{long})", re.I), re.compile(rf"\b(?:{short})", re.I), times)
+    for long, short, times in (
+        ("year|annual", "month", 12),
+        ("year|annual", "quarter", 4),
+        ("year|annual", "week", 52),
+        ("fortnight", "week", 2),
+        ("week", "dai|day|night", 7),
+        ("day|dai", "hour", 24),
+        ("hour", "minute", 60),
+    )
+)
+"""How often a short period goes into a long one."""
 _FACTORS = {"doubl": 2, "tripl": 3, "trebl": 3, "quadrupl": 4}
 _FACTOR = re.compile(rf"\b({'|'.join(_FACTORS)})\w*", re.I)
 

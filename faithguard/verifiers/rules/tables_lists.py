@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import lru_cache
 
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._values import Value
 from faithguard.verifiers.rules._family import Family
-from faithguard.verifiers.rules._reading import Clause, Reading, Token
+from faithguard.verifiers.rules._reading import Clause, Reading, Token, read
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of, unmentioned
 from faithguard.verifiers.rules._table_order import not_the_extreme, other_trend
 from faithguard.verifiers.rules._tables import Group, Table
@@ -68,6 +69,12 @@ _NEVER = "不没無无ない"
 
 
 def _denies(reading: Reading) -> bool:
+    return _text_denies(reading.text)
+
+
+@lru_cache(maxsize=4_096)
+def _text_denies(text: str) -> bool:
+    reading = read(text)
     return any(
         token.lower in _DENIED or token.lower.endswith("n't") for token in reading.tokens
     ) or any(mark in reading.text for mark in _NEVER)

@@ -95,11 +95,14 @@ def dates(text: str, months: Collection[str], *, figures: bool) -> Iterator[Valu
     for match in _FIGURES.finditer(text) if figures else ():
         if readings := _readings(match):
             yield _value("date", readings, match, text)
+    for match in _YEAR.finditer(text) if "年" in text else ():
+        yield _value("date", {(int(match[1]), 0, 0)}, match, text)
     for match in _DAY_OF_MONTH.finditer(text):
         if 1 <= int(match[1]) <= 31:
             yield _value("date", {(0, 0, int(match[1]))}, match, text)
 
 
+_YEAR = re.compile(r"(?<!\d)([12]\d{3})\s?年(?![間间前后後以])")
 _ERAS = {"令和": 2018, "平成": 1988, "昭和": 1925}
 """The year before the first of each."""
 

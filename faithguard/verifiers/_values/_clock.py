@@ -10,11 +10,12 @@ import re
 from collections.abc import Iterator
 
 from faithguard.verifiers._values._value import Value
-from faithguard.verifiers._values._words import ENGLISH, ONES
+from faithguard.verifiers._values._words import ENGLISH, ONES, read_cjk
 
 __all__ = ["clocks"]
 
 _HOUR_WORD = "|".join(word for word, n in ONES.items() if 1 <= n <= 12)
+_HAN_HOUR = "[一二三四五六七八九十两]{1,3}"
 _PART_OF_DAY = (
     r"in\s+the\s+(?:morning|afternoon|evening)|at\s+night"
     r"|the\s+(?:morning|afternoon|evening|night)\s+before"
@@ -29,7 +30,7 @@ _CLOCK = re.compile(
     r"|(?<![\d.,:])(?P<hf>[01]?\d|2[0-4])\s?h\s?(?P<mf>[0-5]\d)\b(?!\s?min)"
     r"|(?P<hi>सुबह|दोपहर|शाम|रात)?\s?(?<!\d)(?P<hb>\d{1,2})\s?बजे"
     r"|(?<!\d)(?P<har>\d{1,2})\s(?P<ar>صباحا|صباحًا|مساء|مساءً|ظهرا|ظهرًا)"
-    r"|(?P<ja>午前|午後|上午|下午|晚上|早上)?\s?(?P<hj>\d{1,2})\s?[時时点點]"
+    rf"|(?P<ja>午前|午後|上午|下午|晚上|早上)?\s?(?P<hj>\d{{1,2}}|(?<=[午上]){_HAN_HOUR}|{_HAN_HOUR}(?=[点點时時][到至半钟鐘]))\s?[時时点點]"
     r"(?!間|间|区)(?:\s?(?P<mj>\d{1,2})\s?分|(?P<half>半))?"
     r"|\b(?P<named>noon|midday|midnight|mittags|mitternacht|mezzogiorno|mezzanotte|minuit"
     r"|medianoche)\b",
@@ -138,7 +139,7 @@ def _minutes(match: re.Match[str]) -> set[int]:
         later = not said.startswith(("सुबह", "صباح"))
         return {(hour + 12 if later and hour < 12 else hour) % 24 * 60}
     if part["hj"]:
-        hour = int(part["hj"])
+        hour = int(part["hj"]) if part["hj"].isdigit() else read_cjk(part["hj"])
         minute = 30 if part["half"] else int(part["mj"] or 0)
         if hour > 24 or minute > 59:
             return set()

@@ -316,6 +316,8 @@ def _han(text: str) -> Iterator[Value]:
 def _part_of_a_word(text: str, start: int, end: int) -> bool:
     """B12, v2, covid19 and 3.11.2 are names, not amounts."""
     before = text[start - 1] if start else " "
+    if before == "و" and text[start - 2 : start - 1] in ("", " "):
+        return False  # "and 15"
     if before == "_" or (before.isalpha() and _is_spaced(before)):
         return True
     if before in "-‑" and start > 1 and text[start - 2].isalpha():

@@ -6,6 +6,7 @@ In: a scene. Out: a veto where one of two statements of one thing is denied; els
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from faithguard.types import Verdict
 from faithguard.verifiers._values._words import language
@@ -17,6 +18,7 @@ from faithguard.verifiers.rules._parts import (
     DENYING,
     MANY,
     MISSING,
+    NEGATORS,
     NO_NEGATION,
     ONLY,
     SAME_STATEMENT,
@@ -26,6 +28,7 @@ from faithguard.verifiers.rules._parts import (
     parts_of,
     text_of,
 )
+from faithguard.verifiers.rules._reading import key_of
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 from faithguard.verifiers.rules._told import known_deeds, told
 
@@ -119,6 +122,9 @@ def denied_or_not(scene: Scene, name: str) -> Verdict | None:
 _WITHOUT = "the context says it without the negation"
 
 
+_NEGATOR_KEYS = frozenset(filter(None, map(key_of, NEGATORS)))
+
+
 def _flipped(mine: Part, theirs: Part, scene: Scene, near: Near) -> bool:
     """Whether exactly one of two clauses denies what both say."""
     if bool(mine.denied) == bool(theirs.denied) or mine.keys.isdisjoint(theirs.keys):
@@ -126,6 +132,7 @@ def _flipped(mine: Part, theirs: Part, scene: Scene, near: Near) -> bool:
     denied, plain = (mine, theirs) if mine.denied else (theirs, mine)
     if not denied.denied or plain.denied:
         return False
+    denied = replace(denied, clause=replace(denied.clause, keys=denied.keys - _NEGATOR_KEYS))
     shared = denied.keys & plain.keys
     unspaced = CJK.search(text_of(denied)) is not None
     subjects = plain.reading.keys if unspaced else plain.keys
@@ -139,14 +146,14 @@ def _flipped(mine: Part, theirs: Part, scene: Scene, near: Near) -> bool:
         or _opposite_instead(plain, denied)
     ):
         return False
-    if next((t.key for t in denied.reading.words(denied.clause) if t.key), "") not in subjects:
+    if next((t.key for t in denied.reading.words(denied.clause) if t.key and t.key not in _NEGATOR_KEYS), "") not in subjects:
         return False  # of another subject
     rest = denied.keys - plain.keys
-    other = near.reading if denied is mine else scene.reading
+    other = near.reading if mine.denied else scene.reading
     if len(rest - other.keys) * 100 > MISSING * len(denied.keys):
         return False
     # what the negation governs must be what the other says
-    if len(denied.denied & plain.keys) * 100 < (50 if unspaced else 66) * len(denied.denied):
+    if len(denied.denied & plain.keys) * 100 < (50 if unspaced else 66) * len(denied.denied - _NEGATOR_KEYS):
         return False
     held = plain.keys & denied.reading.keys
     return len(held) >= SAME_STATEMENT * len(plain.keys) or len(shared) >= MANY

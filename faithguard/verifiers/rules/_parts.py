@@ -91,11 +91,16 @@ def known_parts(near: Near, scene: Scene) -> tuple[Part, ...]:
     return found
 
 
+_TAIL = re.compile("[\u3040-\u309f]*")
+
+
 def denied_in(reading: Reading, clause: Clause) -> frozenset[str]:
     """Return the words of a clause under a negation."""
     tokens = reading.words(clause)
     text = reading.text[tokens[0].start : tokens[-1].end]
     if CJK.search(text):
+        tail = _TAIL.match(reading.text, tokens[-1].end)  # the endings of its verb
+        text += tail[0] if tail else ""
         return clause.keys if _CJK_NEGATION.search(text) else frozenset()
     found: set[str] = set()
     under = False

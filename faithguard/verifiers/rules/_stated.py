@@ -237,7 +237,8 @@ _AT_LEAST_AFTER = re.compile(
     r"\s*(?:or\s+(?:more|over|older|above)|and\s+(?:over|above|older))\b", re.I
 )
 _EDGE = re.compile(
-    r"\b(?:beg[aiu]n\w*|start\w*|end(?:s|ed)?|finish\w*|open\w*|clos\w+|first|last\w*|until|from|since)\b",
+    r"\b(?:beg[aiu]n\w*|start\w*|end(?:s|ed)?|finish\w*|open\w*|clos\w+|first|last\w*|until|from|since|abre|abrió|cierra|empieza|del|desde|ouvre|ferme|commence|du|dès|öffnet|beginnt|endet|ab|vom"
+    r"|seit|apre|chiude|inizia|dal|começa|fecha|desde)\b",
     re.I,
 )
 

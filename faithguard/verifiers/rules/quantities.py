@@ -34,14 +34,14 @@ _MOST = re.compile(
     r"(?:\s+of)?|max\.?|less\s+than|fewer\s+than|under|below|within|no\s+(?:later|longer)\s+than|not\s+(?:later|longer)\s+than|not\s+exceed(?:ing)?"
     r"|höchstens|maximal|bis\s+zu|weniger\s+als|unter|au\s+(?:plus|maximum)|jusqu['’]à|moins\s+de"
     r"|como\s+máximo|hasta|menos\s+de|al\s+massimo|fino\s+a|meno\s+di|no\s+máximo|até|menos\s+de"
-    r"|अधिकतम)|(?:最多|至多|不超过|不超過|最大|على\s+الأكثر|بحد\s+أقصى))\s*(?:an?\s+|the\s+)?$",
+    r"|अधिकतम)|(?:最多|至多|不超过|不超過|最大)[\u4e00-\u9fff]{0,2}|(?:على\s+الأكثر|بحد\s+أقصى))\s*(?:an?\s+|the\s+)?$",
     re.I,
 )
 _LEAST = re.compile(
     r"(?:\b(?:at\s+least|no\s+(?:less|fewer)\s+than|not\s+less\s+than|(?:a\s+)?minimum(?:\s+of)?|min\.?"
     r"|more\s+than|over|above|exceed(?:s|ing)?|mindestens|wenigstens|mehr\s+als|über|au\s+(?:moins|minimum)|plus\s+de"
     r"|al\s+menos|por\s+lo\s+menos|como\s+mínimo|más\s+de|almeno|più\s+di|oltre|pelo\s+menos"
-    r"|no\s+mínimo|mais\s+de|कम\s+से\s+कम)|(?:至少|最少|超过|على\s+الأقل|لا\s+يقل\s+عن))\s*(?:an?\s+|the\s+)?$",
+    r"|no\s+mínimo|mais\s+de|कम\s+से\s+कम)|(?:至少|最少|超过)[\u4e00-\u9fff]{0,2}|(?:على\s+الأقل|لا\s+يقل\s+عن))\s*(?:an?\s+|the\s+)?$",
     re.I,
 )
 _AFTER_MOST = re.compile(
@@ -56,7 +56,7 @@ _DENIED = re.compile(
 )
 _RELATIVE = re.compile(r"\s*(?:before|after|prior|in\s+advance|ahead|apart|earlier|later)\b", re.I)
 _PERIOD = re.compile(
-    r"\W{0,2}(?:[^\W\d_]+\s){0,3}?(?:(?:per|an?|each|every|pro|je|par|por|al|a\s+la|à\s+la)\s+|/\s?)"
+    r"\W{0,2}(?:[^\W\d_]+\s){0,3}?(?:(?:per|an?|each|every|pro|je|par|por|al|a\s+la|à\s+la)\s+|/\s?|all['’])"
     r"(second|minute|hour|day|week|month|quarter|year|night|sekunde|stunde|tag|woche|monat|jahr"
     r"|jour|semaine|mois|an\b|día|semana|mes|año|giorno|settimana|mese|anno|dia|mês|ano)",
     re.I,
@@ -66,6 +66,7 @@ _MEASURE = re.compile(
     r"((?:square|cubic)[\s-][^\W\d_]+|[^\W\d_]{1,14}[²³]?)(?!\w)",
     re.I,
 )
+_EVERY_CJK = re.compile("(?:每[个個]?|毎)([天日周週月年]|小时|小時|時間)[^，。,]{0,6}$")
 _LY = {"hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month", "yearly": "year",
        "annually": "year", "annual": "year"}  # fmt: skip
 _CHANGE = re.compile(
@@ -216,6 +217,8 @@ def _manner(reading: Reading, value: Value) -> tuple[str, str, str, str]:
         said = _LY.get(word[1].lower(), "")
     if not said and (measure := _MEASURE.match(after)) and (unit := unit_of(measure[1])):
         said = f"{unit[1]} {unit[0]}"
+    if not said and (every := _EVERY_CJK.search(before)):
+        said = every[1]
     change = _CHANGE.search(before)
     way = change[1].lower() if change else "to" if _FROM_TO.search(before) else ""
     if not way and _FROM.search(before):

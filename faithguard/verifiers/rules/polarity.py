@@ -10,7 +10,7 @@ from __future__ import annotations
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
 from faithguard.verifiers.rules._comparatives import first_of_some, other_way_round, superlative
-from faithguard.verifiers.rules._conditions import unbound
+from faithguard.verifiers.rules._scope import unbound
 from faithguard.verifiers.rules._exceptions import excepted, left_out, waived
 from faithguard.verifiers.rules._family import Family
 from faithguard.verifiers.rules._modality import demanded_instead, duty_or_not, stronger

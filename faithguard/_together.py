@@ -19,10 +19,10 @@ from faithguard.claims import Anchored, LocalClaims, anchored, parts_of, stateme
 from faithguard.prompts import TOGETHER_SCHEMA, together_prompt, user_message
 from faithguard.types import Claim, Evidence, Exchange, Verdict
 from faithguard.verifiers import Context, Finding
+from faithguard.verifiers._orders import of_labels
 from faithguard.verifiers.judge import Judge
 from faithguard.verifiers.judge._controls import Controls, controls, how_many
 from faithguard.verifiers.judge._excerpts import Excerpt, excerpts, passages_as_read, read_texts
-from faithguard.verifiers.judge._orders import of_labels
 from faithguard.verifiers.judge._plan import room_for, verdict_of
 from faithguard.verifiers.judge._quotes import Evidences
 from faithguard.verifiers.judge._verdicts import label_of, quotes_of

@@ -19,6 +19,7 @@ from sentencex import get_sentence_boundaries
 
 from faithguard._lazy import lazy
 from faithguard.types import Evidence, Passage
+from faithguard.verifiers._orders import gives_order
 from faithguard.verifiers._terms import Terms, analyse, keys_in
 from faithguard.verifiers._values import Value, find_values
 from faithguard.verifiers._values._names import MONTH_OF
@@ -137,6 +138,10 @@ class Context:
             for key in keys_in(sentence.words):
                 index[key].append(number)
         return dict(index)
+
+    @lazy
+    def _orders(self) -> dict[int, bool]:
+        return {}
 
     @lazy
     def values(self) -> tuple[tuple[Value, ...], ...]:
@@ -280,10 +285,18 @@ class Context:
             )
             if gain <= 0.0:
                 break
-            chosen.append(number)
-            covered |= brings[number]
             del rank[number]
+            if not self._gives_order(number):
+                chosen.append(number)
+                covered |= brings[number]
         return chosen, covered
+
+    def _gives_order(self, number: int) -> bool:
+        """Say whether a sentence tells a checker what to find, which is no evidence of it."""
+        if number not in self._orders:
+            text = self.sentences[number].text
+            self._orders[number] = gives_order(text, 0, len(text))
+        return self._orders[number]
 
 
 def _sentences(number: int, text: str) -> Iterator[Sentence]:

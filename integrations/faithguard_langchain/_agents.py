@@ -98,7 +98,8 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
             model, tools, middleware=[FaithfulnessMiddleware(domain="support", fallback="...")]
         )
 
-    Evidence is what tools and retrievers brought in this turn and the model saw. Only answers
+    Evidence is what tools and retrievers brought and the model is shown, in this turn or from an
+    earlier one, where the agent keeps its messages. Only answers
     are verified; a model's wish to call tools goes on as it is. An answer that does not pass
     never reaches the state, a checkpoint, a stream or the next turn; no more does the feedback
     that a model gets. The decision is in the state, under `faithguard`, and in the

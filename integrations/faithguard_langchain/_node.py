@@ -89,7 +89,7 @@ def verify_node(
         builder.add_node("answer", verify_node(answer, domain="support", fallback="Please call."))
 
     Evidence is what retrievers and tools bring inside the node, the documents in the state, and
-    what tools brought in this turn. A message that only asks for tools goes on as it is.
+    the tool messages in it. A message that only asks for tools goes on as it is.
 
     Args:
         node: A function from the state to an update, or a coroutine function, or a Runnable.

@@ -46,7 +46,8 @@ WRITTEN = "faithguard_written"
 class Notes:
     """What a trace is told of the messages of a state, each of them once.
 
-    Evidence is what tools brought since the user spoke; what was said before is memory.
+    Evidence is what tools brought, in this turn or in an earlier one that the model is shown; what
+    anybody said in an earlier one is memory.
     """
 
     def __init__(self, trace: Trace) -> None:
@@ -65,8 +66,15 @@ class Notes:
         if self._noted is None:
             start = turn_start(held)
             earlier = [m for m in held[:start] if not isinstance(m, SystemMessage)]
-            self._trace.recalled(message_of(m) for m in earlier if m is not held[start - 1])
-            self._noted = {_key(m) for m in earlier}
+            told = [m for m in earlier[:-1] if not isinstance(m, ToolMessage)]
+            self._trace.recalled(message_of(m) for m in told)
+            for message in told:
+                if isinstance(message, AIMessage):
+                    self._trace.passed(_handed(message))
+            shown = {_key(m) for m in given or held}
+            self._noted = {
+                _key(m) for m in earlier if not isinstance(m, ToolMessage) or _key(m) not in shown
+            }
         asked: dict[Any, list[str]] = {}
         for message in [*held, *given]:
             if isinstance(message, AIMessage):
@@ -78,7 +86,7 @@ class Notes:
     def _tell(self, key: str, message: BaseMessage, asked: Mapping[Any, list[str]]) -> None:
         if isinstance(message, AIMessage):
             self._trace.wrote(text_of(message))
-            self._trace.passed(t for call in message.tool_calls for t in texts_in(call["args"]))
+            self._trace.passed(_handed(message))
         elif isinstance(message, ToolMessage) and message.response_metadata.get(WRITTEN):
             self._trace.added(text_of(message))
         elif isinstance(message, ToolMessage):
@@ -238,6 +246,11 @@ def _fields_in(text: str, structured: Any) -> Iterator[str]:
         except ValueError:
             pass
     yield text
+
+
+def _handed(message: AIMessage) -> Iterator[str]:
+    """Yield what a model hands to tools."""
+    return (text for call in message.tool_calls for text in texts_in(call["args"]))
 
 
 def _key(message: BaseMessage) -> str:

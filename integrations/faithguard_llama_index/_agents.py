@@ -116,7 +116,7 @@ class _GuardedRun:
         return self._faithguard.outbox.queue.wait(timeout)
 
     async def _init_context(self, ctx: Any, ev: Any) -> None:
-        """Begin a run, which what an earlier one found is no evidence for."""
+        """Begin a run: its answer is judged by its own tools, and by what its models are shown."""
         await cast(Any, super())._init_context(ctx, ev)
         await ctx.store.set(_KEY, None)
 
@@ -132,7 +132,7 @@ class _GuardedRun:
         with capturing(run.scope):
             result = await call(ctx, tool, tool_input)
         texts = run.texts(result) if tool.metadata.return_direct and not result.is_error else []
-        run.note(result)
+        run.note(result, await ctx.store.get("memory"))
         if not texts:
             return result
         settings = self._faithguard
@@ -153,8 +153,10 @@ class _GuardedRun:
     async def _get_llm_response(self, ctx: Any, llm_input: Any, *args: Any, **kwargs: Any) -> Any:
         """Have the model answer at the last, where the host stops a run early."""
         ask = cast(Any, super())._get_llm_response
-        if not self._faithguard.checks((await _turn_of(ctx)).run):
+        turn = await _turn_of(ctx)
+        if not self._faithguard.checks(turn.run):
             return await ask(ctx, llm_input, *args, **kwargs)
+        turn.recall(llm_input, await ctx.store.get("memory"))
         agent: Any = args[0] if isinstance(self, AgentWorkflow) else self
         settled = await self._settled(
             ctx,
@@ -274,8 +276,10 @@ class _GuardedAgent(_GuardedRun):
 
     async def take_step(self, ctx: Any, llm_input: Any, tools: Any, memory: Any) -> Any:
         """Take a step; if it is the last one, have its answer verified."""
-        if not self._faithguard.checks((await _turn_of(ctx)).run):
+        turn = await _turn_of(ctx)
+        if not self._faithguard.checks(turn.run):
             return await cast(Any, super()).take_step(ctx, llm_input, tools, memory)
+        turn.recall(llm_input, memory)
 
         def ask(held: Held, turns: Sequence[tuple[str, str]]) -> Awaitable[Any]:
             agent = _telling(self, turns) if turns else self

@@ -7,10 +7,13 @@ agent writes to the stream and the store waits there until its answer is verifie
 
 from __future__ import annotations
 
+import weakref
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from llama_index.core.agent.workflow.workflow_events import AgentInput, AgentStream
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
 from faithguard import CaptureError, Exchange, Passage, Record
 from faithguard.capture import Message, Trace, new_id, time_now
@@ -25,8 +28,35 @@ from faithguard_llama_index._values import (
 
 __all__ = ["Handle", "Held", "ToolRun", "Turn"]
 
+_MOST_FOUND = 100
+"""Results of tools that are kept for later runs of a memory."""
 _MOST_UNREAD = 10
 """Answers in one step of an agent that cannot be read as thought, action or answer."""
+
+
+class Found(NamedTuple):
+    """What a tool brought in a run."""
+
+    run: str
+    said: str
+    """Its result, as a model is shown it."""
+    asked: tuple[str, ...]
+    passages: tuple[Passage, ...]
+
+
+_FOUND: dict[int, deque[Found]] = {}
+
+
+def found_with(memory: object) -> deque[Found]:
+    """Return what tools brought in the runs of a memory, the last of it, as long as it lives.
+
+    A memory holds what a tool said, and not whether a model wrote it.
+    """
+    key = id(memory)
+    if key not in _FOUND:
+        _FOUND[key] = deque(maxlen=_MOST_FOUND)
+        weakref.finalize(memory, _FOUND.pop, key, None)
+    return _FOUND[key]
 
 
 class Turn:
@@ -44,6 +74,7 @@ class Turn:
         self.asked_again = 0
         """How often the model was asked again for an answer."""
         self._course: Course | None = None
+        self._recalled: list[Found] = []
         self._unread = 0
 
     def wrote(self, output: Any) -> str:
@@ -57,6 +88,21 @@ class Turn:
             self.trace.wrote(said.content or "", finish_reason_of(output))
         self.trace.passed(text for call in calls for text in strings_in(call.tool_kwargs))
         return said.content or ""
+
+    def recall(self, messages: Sequence[ChatMessage], memory: object) -> None:
+        """Take what tools brought in earlier runs as far as messages show it to a model again."""
+        shown = {m.content for m in messages if m.role == MessageRole.TOOL}
+        for one in found_with(memory) if shown else ():
+            if one.run != self.run and one.said in shown and one not in self._recalled:
+                self._recalled.append(one)
+                self.took(one)
+
+    def took(self, found: Found) -> None:
+        """Take what a tool brought, less what it gives back of what it was asked."""
+        run = new_id()
+        self.trace.asked(run, found.asked)
+        self.trace.passed(found.asked)
+        self.trace.retrieved(run, found.passages)
 
     def exchange(self, text: str) -> Exchange:
         """Return what to verify of an answer."""
@@ -137,13 +183,18 @@ class ToolRun:
         self._name = str(tool.metadata.name)
         self._asked = list(strings_in(given))
 
-    def note(self, result: Any) -> None:
-        """Take the result: of a tool in which a model wrote, only what was retrieved for it."""
+    def note(self, result: Any, memory: object) -> None:
+        """Take the result: of a tool in which a model wrote, only what was retrieved for it.
+
+        Args:
+            result: Of the tool.
+            memory: What later runs show it from, if they do.
+        """
         self.scope.closed = True
-        run = new_id()
-        self._turn.trace.asked(run, self._asked)
-        self._turn.trace.passed(self._asked)
-        self._turn.trace.retrieved(run, self._passages(result))
+        passages = tuple(self._passages(result))
+        found = Found(self._turn.run, result.content or "", tuple(self._asked), passages)
+        self._turn.took(found)
+        found_with(memory).append(found)
 
     def texts(self, result: Any) -> list[str]:
         """Return what a model wrote of a result that is the answer of the run."""

@@ -6,14 +6,17 @@ import asyncio
 from typing import Any
 
 import pytest
+from langchain.agents.middleware import AgentMiddleware
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.runnables import RunnableLambda
+from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 from faithguard import ConfigError, Policy, Record, UnfaithfulAnswerError
 from faithguard_langchain import FaithfulnessMiddleware
 
 from .agents import ASK, HOPS, WAYS, agent, keeper, said
-from .scene import BAD, FALLBACK, HOURS, LIE, TRUE, calls_of, in_threads
+from .scene import BAD, FALLBACK, HOURS, LIE, TRUE, call, calls_of, in_threads
 
 THREAD: Any = {"configurable": {"thread_id": "visit"}}
 
@@ -113,12 +116,55 @@ def test_a_raised_block_leaves_the_thread_usable() -> None:
     assert said(safe.invoke(None, THREAD)) == TRUE
 
 
-def test_what_an_earlier_turn_found_is_no_evidence() -> None:
-    """A turn that looks nothing up has no evidence, though earlier results are in its prompt."""
-    safe = agent(TRUE, HOURS, fallback=FALLBACK, saver=InMemorySaver())
+@pytest.mark.parametrize("way", WAYS)
+def test_what_an_earlier_turn_found_is_evidence_while_the_model_is_shown_it(way: str) -> None:
+    """A follow-up may rest on it; what it does not say is held back all the same."""
+    safe = agent(TRUE, HOURS, LIE, fallback=FALLBACK, saver=InMemorySaver())
+    again = {"messages": [("user", "When again?")]}
+    safe.invoke(ASK, THREAD)
+    assert HOURS in str(WAYS[way](safe, again, THREAD))
+    assert safe.get_state(THREAD).values["faithguard"]["passed"] is True
+    WAYS[way](safe, again, THREAD)
+    assert said(safe.get_state(THREAD).values) == FALLBACK
+
+
+def test_what_the_model_is_no_longer_shown_is_no_evidence() -> None:
+    """Where a middleware in front cuts the history, nor is what somebody said in it."""
+
+    class Short(AgentMiddleware[Any, Any]):
+        """Shows the model the user's last message."""
+
+        def wrap_model_call(self, request: Any, handler: Any) -> Any:
+            """Cut off what was before."""
+            asked = [n for n, m in enumerate(request.messages) if isinstance(m, HumanMessage)]
+            return handler(request.override(messages=request.messages[asked[-1] :]))
+
+    safe = agent(TRUE, HOURS, before=[Short()], fallback=FALLBACK, saver=InMemorySaver())
     assert said(safe.invoke(ASK, THREAD)) == TRUE
-    result = safe.invoke({"messages": [("user", "When again?")]}, THREAD)
-    assert said(result) == FALLBACK
+    assert said(safe.invoke({"messages": [("user", "When again?")]}, THREAD)) == FALLBACK
+
+
+def test_what_somebody_said_in_an_earlier_turn_is_no_evidence() -> None:
+    """Neither the user, nor the model, nor a tool that gives back what it was handed."""
+
+    @tool
+    def note_down(text: str) -> str:
+        """Keep a note."""
+        return f"Noted: {text}"
+
+    for earlier in (
+        [HumanMessage(LIE), AIMessage("I see.")],
+        [HumanMessage("Hello."), AIMessage(LIE)],
+        [
+            HumanMessage("Note it."),
+            call("note_down", "hop-0", text=LIE),
+            ToolMessage(f"Noted: {LIE}", tool_call_id="hop-0", name="note_down"),
+            AIMessage("Done."),
+        ],
+    ):
+        safe = agent(LIE, hops=(), tools=[note_down], fallback=FALLBACK)
+        asked = [*earlier, HumanMessage("What did I say?")]
+        assert said(safe.invoke({"messages": asked})) == FALLBACK
 
 
 def test_one_middleware_serves_many_runs() -> None:

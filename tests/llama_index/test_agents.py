@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Callable
 from typing import Any
 
@@ -16,12 +17,14 @@ from llama_index.core.agent.workflow import (
     ReActAgent,
 )
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.tools import FunctionTool
 from llama_index.core.workflow import Context
 from pydantic import BaseModel
 
 from faithguard import ConfigError, Record, UnfaithfulAnswerError
 from faithguard_llama_index import guard
+from faithguard_llama_index._turn import _FOUND
 from faithguard_llama_index.testing import ScriptedLLM
 
 from ..leaks.llama_agents import (
@@ -160,8 +163,9 @@ def test_a_run_that_is_blocked_leaves_nothing_for_the_next_one() -> None:
     assert LIE not in kept
 
 
-def test_what_an_earlier_run_found_is_no_evidence() -> None:
-    """Evidence is of one run, also where the context is used again."""
+@pytest.mark.parametrize("shown", [True, False])
+def test_what_an_earlier_run_found_is_evidence_while_the_model_is_shown_it(shown: bool) -> None:
+    """A follow-up may rest on it; what no message shows is forgotten, and so is a memory's."""
 
     class Once:
         """A tool that finds something only the first time."""
@@ -175,13 +179,20 @@ def test_what_an_earlier_run_found_is_no_evidence() -> None:
             return "\n".join(PASSAGES) if self.asked == 1 else "Nothing found."
 
     async def played(safe: Any) -> None:
-        ctx = Context(safe)
-        assert str(await asking(safe, ctx=ctx)) == GOOD
-        with pytest.raises(UnfaithfulAnswerError):
-            await asking(safe, ctx=ctx)
+        memory = ChatMemoryBuffer.from_defaults(token_limit=10_000)
+        assert str(await asking(safe, memory=memory)) == GOOD
+        if not shown:
+            memory.set([m for m in memory.get_all() if m.role != MessageRole.TOOL])
+            with pytest.raises(UnfaithfulAnswerError):
+                await asking(safe, memory=memory)
+        else:
+            assert str(await asking(safe, memory=memory)) == GOOD
 
     tool = FunctionTool.from_defaults(Once().__call__, name=POOL, description="Rules.")
+    kept = len(_FOUND)
     asyncio.run(played(guarded(calling(faithful, tool))))
+    gc.collect()
+    assert len(_FOUND) <= kept
 
 
 def test_a_tool_that_gives_back_what_it_was_handed_is_no_evidence() -> None:

@@ -22,6 +22,7 @@ from faithguard.errors import JudgeError
 from faithguard.prompts import VERDICTS_SCHEMA, Rubric, user_message, verdicts_prompt
 from faithguard.types import Claim, Evidence, Failure, FailureKind, Verdict
 from faithguard.verifiers import Context, Finding
+from faithguard.verifiers._orders import of_labels
 from faithguard.verifiers.judge._controls import (
     TOKENS_EACH,
     controls,
@@ -29,7 +30,6 @@ from faithguard.verifiers.judge._controls import (
     twice,
 )
 from faithguard.verifiers.judge._excerpts import Excerpt, excerpts, passages_as_read, read_texts
-from faithguard.verifiers.judge._orders import of_labels
 from faithguard.verifiers.judge._quotes import Evidences
 from faithguard.verifiers.judge._verdicts import Label, Said, said_of
 

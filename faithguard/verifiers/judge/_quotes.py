@@ -16,9 +16,9 @@ from faithguard.chat import plain
 from faithguard.chat._data import Quotable, forms_of
 from faithguard.types import Claim, Evidence
 from faithguard.verifiers._context import Context
+from faithguard.verifiers._orders import gives_order
 from faithguard.verifiers._terms import keys_in
 from faithguard.verifiers.judge._excerpts import Excerpt
-from faithguard.verifiers.judge._orders import gives_order
 from faithguard.verifiers.judge._verdicts import Quote
 
 __all__ = ["Evidences"]

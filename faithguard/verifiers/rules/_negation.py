@@ -146,14 +146,26 @@ def _flipped(mine: Part, theirs: Part, scene: Scene, near: Near) -> bool:
         or _opposite_instead(plain, denied)
     ):
         return False
-    if next((t.key for t in denied.reading.words(denied.clause) if t.key and t.key not in _NEGATOR_KEYS), "") not in subjects:
+    if (
+        next(
+            (
+                t.key
+                for t in denied.reading.words(denied.clause)
+                if t.key and t.key not in _NEGATOR_KEYS
+            ),
+            "",
+        )
+        not in subjects
+    ):
         return False  # of another subject
     rest = denied.keys - plain.keys
     other = near.reading if mine.denied else scene.reading
     if len(rest - other.keys) * 100 > MISSING * len(denied.keys):
         return False
     # what the negation governs must be what the other says
-    if len(denied.denied & plain.keys) * 100 < (50 if unspaced else 66) * len(denied.denied - _NEGATOR_KEYS):
+    if len(denied.denied & plain.keys) * 100 < (50 if unspaced else 66) * len(
+        denied.denied - _NEGATOR_KEYS
+    ):
         return False
     held = plain.keys & denied.reading.keys
     return len(held) >= SAME_STATEMENT * len(plain.keys) or len(shared) >= MANY

@@ -35,9 +35,7 @@ __all__ = [
 _MARKS = "\u0900-\u0903\u093a-\u094f\u0962\u0963\u064b-\u0652"
 """Vowel signs of Devanagari and Arabic, which are parts of words."""
 _LETTERS = rf"[^\W_]+(?:[{_MARKS}]+[^\W_]*)*"
-_WORD = re.compile(
-    rf"{_LETTERS}(?:['’\-_.&+/@](?=[^\W_]){_LETTERS})*|n['’]t\b|[^\w\s]", re.UNICODE
-)
+_WORD = re.compile(rf"{_LETTERS}(?:['’\-_.&+/@](?=[^\W_]){_LETTERS})*|n['’]t\b|[^\w\s]", re.UNICODE)
 _FIELD = re.compile(r"[\s*•-]{0,6}[^\W\d][^:.!?]{0,60}:(?!\d)\s?\S.{0,200}$")
 _DIVIDERS = frozenset(",;:.!?()–—、。，；|")
 _CONJUNCTIONS = frozenset(

@@ -357,12 +357,17 @@ def _restated(scene: Scene, value: Value, lines: Sequence[Sequence[Value]]) -> b
         len(distinct(scene.reading)) == 1
         and len(scene.reading.tokens) <= len(first.reading.tokens)
         and value.family == "number"
+        and not _SHARES.search(first.reading.text)
         and not value.approximate
         and not is_year(value)
     )
     return alone or not derivable(value, lines, sums=False)
 
 
+_SHARES = re.compile(
+    r"\b(?:half|halves|quarters?|thirds?|doubles?|twice|times|discount\w*|reduc\w+|off|each|per)\b|%",
+    re.I,
+)
 _ALL_OF_IT = 0.9
 _JOINS = re.compile(
     r"\b(?:and|plus|with|both|together|altogether|total\w*|in\s+all|sum|combined|including|more|less|"

@@ -10,14 +10,15 @@ from __future__ import annotations
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
 from faithguard.verifiers.rules._comparatives import first_of_some, other_way_round, superlative
-from faithguard.verifiers.rules._scope import unbound
+from faithguard.verifiers.rules._conditions import condition_dropped
 from faithguard.verifiers.rules._exceptions import excepted, left_out, waived
 from faithguard.verifiers.rules._family import Family
 from faithguard.verifiers.rules._modality import demanded_instead, duty_or_not, stronger
 from faithguard.verifiers.rules._negation import denied_or_not, gainsaid, none_such
 from faithguard.verifiers.rules._opposites import opposite_said
 from faithguard.verifiers.rules._quantifiers import counted_otherwise
-from faithguard.verifiers.rules._scene import scene_of
+from faithguard.verifiers.rules._scene import Scene, scene_of, unmentioned
+from faithguard.verifiers.rules._scope import unbound
 
 __all__ = ["Polarity"]
 
@@ -45,9 +46,18 @@ class Polarity(Family):
             duty_or_not,
             left_out,
             unbound,
+            _tied,
             first_of_some,
         ):
             verdict = check(scene, self.name)
             if verdict is not None:
                 return verdict
         return None
+
+
+def _tied(scene: Scene, name: str) -> Verdict | None:
+    """Veto what the context says on a condition alone."""
+    dropped = condition_dropped(scene)
+    if dropped is None:
+        return None
+    return unmentioned(scene, name, f"the context ties it to a condition: {dropped[0]!r}")

@@ -488,7 +488,7 @@ PASSAGES = [
             "Labelling the parcel is up to the sender.",
             "The receipt is issued by the carrier.",
             "The recipient pays customs duties.",
-            "The sender is compensated by the insurer of the carrier.",
+            "For damage, the sender is compensated by the insurer of the carrier.",
             "The recipient has to tell the carrier about damage within a week.",
         ),
         (

@@ -1,0 +1,5 @@
+"""`python -m faithguard.cli`: the same as `faithguard`."""
+
+from faithguard.cli import main
+
+main()

@@ -17,9 +17,10 @@ from faithguard.verifiers._values import Value
 from faithguard.verifiers.rules._deeds import Deed
 from faithguard.verifiers.rules._denials import other_values
 from faithguard.verifiers.rules._family import Family
+from faithguard.verifiers.rules._measures import distinct, holding, is_year
 from faithguard.verifiers.rules._reading import Reading
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of
-from faithguard.verifiers.rules._stated import distinct, holding, is_year, stated
+from faithguard.verifiers.rules._stated import stated
 from faithguard.verifiers.rules._told import known_deeds, told
 
 __all__ = ["DatesTimes"]

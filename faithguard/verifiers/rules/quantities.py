@@ -16,9 +16,10 @@ from faithguard.verifiers._context import Context
 from faithguard.verifiers._values import Value
 from faithguard.verifiers._values._units import unit_of
 from faithguard.verifiers.rules._family import Family
+from faithguard.verifiers.rules._measures import distinct, holding
 from faithguard.verifiers.rules._reading import Reading
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of
-from faithguard.verifiers.rules._stated import distinct, holding, stated
+from faithguard.verifiers.rules._stated import stated
 
 __all__ = ["Quantities"]
 

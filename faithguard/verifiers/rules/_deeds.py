@@ -12,7 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from faithguard.verifiers.rules._groups import (
+from faithguard.verifiers.rules._groups import Group, Groups
+from faithguard.verifiers.rules._reading import Reading, key_of
+from faithguard.verifiers.rules._small_words import (
     ADVERBS,
     APPOSED,
     BOUNDS,
@@ -30,10 +32,7 @@ from faithguard.verifiers.rules._groups import (
     RELATIVE,
     SMALL,
     THEN,
-    Group,
-    Groups,
 )
-from faithguard.verifiers.rules._reading import Reading, key_of
 from faithguard.verifiers.rules._verbs import base_of, is_participle
 
 __all__ = ["Deed", "deeds_of"]

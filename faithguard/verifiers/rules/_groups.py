@@ -11,99 +11,38 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from faithguard.verifiers.rules._reading import Reading, Token
+from faithguard.verifiers.rules._small_words import (
+    ADVERBS,
+    BE,
+    BEFORE_NOUNS,
+    BID,
+    BIDDING,
+    BOUNDS,
+    CALLED,
+    DETERMINERS,
+    DO,
+    FINITE,
+    GERUND_LEADS,
+    HAVE,
+    JOINS,
+    LIGHT,
+    LIKEWISE,
+    MODALS,
+    NOT,
+    PLAIN,
+    PLURAL,
+    PREPOSITIONS,
+    PRONOUNS,
+    RELATIVE,
+    SELDOM,
+    SHORT,
+    THEN,
+    TITLES,
+    TO,
+)
 from faithguard.verifiers.rules._verbs import base_of, is_participle, is_past
 
-__all__ = [
-    "Group",
-    "Groups",
-    "ADVERBS",
-    "APPOSED",
-    "BOUNDS",
-    "CONDITIONS",
-    "CONTRAST",
-    "DETERMINERS",
-    "JOINS",
-    "LONGEST",
-    "NONE",
-    "NOT",
-    "NO_SUCH",
-    "PARTICLES",
-    "PREPOSITIONS",
-    "PRONOUNS",
-    "RELATIVE",
-    "SMALL",
-    "THEN",
-]
-
-_BE = frozenset("is are was were be been being am 're isn aren wasn weren".split())
-_HAVE = frozenset("has have had having hasn haven hadn".split())
-_DO = frozenset("do does did don doesn didn".split())
-_PLAIN = {
-    **dict.fromkeys(_BE, "be"), **dict.fromkeys(_HAVE, "have"), **dict.fromkeys(_DO, "do")
-}  # fmt: skip
-_SHORT = 4
-"""Letters; a longer word in "ly" is an adverb."""
-_MODALS = {
-    "can": "can", "could": "can", "may": "can", "might": "can", "ca": "can", "couldn": "can",
-    "must": "must", "shall": "must", "mustn": "must", "should": "should", "shouldn": "should",
-    "will": "will", "would": "will", "wo": "will", "wouldn": "will", "need": "need",
-}  # fmt: skip
-_TO = {"able": "can", "allowed": "can", "permitted": "can", "free": "can", "unable": "",
-       "required": "must", "obliged": "must", "supposed": "should", "forbidden": "",
-       "due": "will", "likely": "can", "expected": "can"}  # fmt: skip
-_FINITE = _BE | _HAVE | _DO | (_MODALS.keys() - {"need"})
-NOT = frozenset(
-    "not n't never neither nor cannot no-longer hardly rarely seldom scarcely barely".split()
-)
-ADVERBS = frozenset(
-    "also only still already just again now then often always usually both later once soon"
-    " previously currently thereby therefore however instead even ever first today alone much very"
-    " more less far quite rather too so almost nearly well best"
-    " immediately partly largely mainly all either".split()
-)
-DETERMINERS = frozenset(
-    "the a an this these those his her its their our your my no each every some any all both"
-    " another such what whose one most many few several".split()
-)
-NONE = frozenset("no none nobody nothing neither nor".split())
-PREPOSITIONS = frozenset(
-    "of in on at to from by for with about into onto over between through during since until till"
-    " up down out off under above below after before against among around as than via per without"
-    " within towards toward near across along behind beyond despite except like unlike upon".split()
-)
-RELATIVE = frozenset("who which whom that whose".split())
-PRONOUNS = frozenset("he she it they we you i this these those one who someone everyone".split())
-_PLURAL = frozenset(
-    "people children men women police staff they we you both who which that".split()
-)
-BOUNDS = frozenset('.;:!?()–—|"“”') | frozenset(
-    "but while whereas although though because since if unless when where so however until"
-    " whether".split()
-)
-CONDITIONS = frozenset("if unless whether when until".split())
-PARTICLES = frozenset("up down in out on off".split())
-JOINS = frozenset("and or".split())
-CONTRAST = frozenset("without except unlike than".split())
-_TITLES = frozenset("dr mr mrs ms prof st sgt capt col gen lt rev".split())
-NO_SUCH = frozenset("longer matter more less fewer later earlier doubt".split())
-_BEFORE_NOUNS = (DETERMINERS | PREPOSITIONS) - frozenset("both one this these those to".split())
-THEN = frozenset(("after", "before"))
-SMALL = PREPOSITIONS | ADVERBS | _TITLES
-_BIDDING = frozenset(
-    "order tell ask require allow force oblige advise instruct permit invite request enable want"
-    " urge command persuade encourage expect".split()
-)
-_BID = 6
-_GERUND_LEADS = frozenset(("after", "before", "by", "while", "without"))
-_LIKEWISE = frozenset(("so", "nor", "neither"))
-_SELDOM = frozenset(("never", "rarely", "seldom", "hardly"))
-_LIGHT = frozenset(("make", "take", "use"))
-"""Verbs that tell nothing by themselves, and are looked for all the same."""
-_CALLED = frozenset(("named", "called", "known", "titled"))
-APPOSED = 6
-"""Tokens between two commas that say again who is meant."""
-LONGEST = 80
-"""Tokens; what is longer is no sentence."""
+__all__ = ["Group", "Groups"]
 
 
 @dataclass(slots=True)
@@ -141,7 +80,7 @@ class _Step:
 def _without_titles(tokens: tuple[Token, ...]) -> Iterator[Token]:
     """Yield all but the stops that end a title and no sentence: "Dr. Brun"."""
     for number, token in enumerate(tokens):
-        if token.lower != "." or not number or tokens[number - 1].lower not in _TITLES:
+        if token.lower != "." or not number or tokens[number - 1].lower not in TITLES:
             yield token
 
 
@@ -154,7 +93,7 @@ class Groups:
         for number, word in enumerate(self.words[:-1]):
             then = self.words[number + 1]
             if word == "provided" and (then == "that" or then in PRONOUNS | DETERMINERS):
-                self.words[number] = "if" if self._word(number - 1) not in _PLAIN else word
+                self.words[number] = "if" if self._word(number - 1) not in PLAIN else word
         self.groups = list(self._groups())
         self.heads = {n for g in self.groups for n in range(g.start, g.head + 1)}
 
@@ -178,8 +117,8 @@ class Groups:
         return ("can", True) if word == "cannot" else (word, False)
 
     def _auxiliary(self, number: int) -> Group | None:
-        if self._word(number - 1) in _LIKEWISE and self._opens(number - 1):
-            if self.words[number] not in _PLAIN and self.words[number] not in _MODALS:
+        if self._word(number - 1) in LIKEWISE and self._opens(number - 1):
+            if self.words[number] not in PLAIN and self.words[number] not in MODALS:
                 return None
             self._after = number
             return Group(number, -1, inverted=True)
@@ -195,7 +134,7 @@ class Groups:
             return None
         if denied and modal == "must" and self._word(place - 1) == "to":
             modal = "need"
-        if self._word(number - 1) in _SELDOM:  # "drilling never is"
+        if self._word(number - 1) in SELDOM:  # "drilling never is"
             number, denied = number - 1, not denied
         return self._with_head(number, place, last, denied, modal)
 
@@ -203,12 +142,12 @@ class Groups:
         """Read one word of a group of auxiliaries."""
         word, denies = self._base(place)
         following = self._word(place + 1)
-        if word in _PLAIN:
-            return _Step(_PLAIN[word], denies=denies)
-        if word in _MODALS:
+        if word in PLAIN:
+            return _Step(PLAIN[word], denies=denies)
+        if word in MODALS:
             bare = word == "need" and not denies and (last or following != "not")
             month = word == "may" and self.tokens[place].capital and place
-            return None if bare or month else _Step("modal", _MODALS[word], denies=denies)
+            return None if bare or month else _Step("modal", MODALS[word], denies=denies)
         if not last:
             return None
         if word == "yet" and following == "to" and last == "have":
@@ -217,10 +156,10 @@ class Groups:
             return _Step(last)
         if word == "no" and following == "longer":
             return _Step(last, denies=True, words=2)
-        if word in NOT or word in ADVERBS or (word.endswith("ly") and len(word) > _SHORT):
+        if word in NOT or word in ADVERBS or (word.endswith("ly") and len(word) > SHORT):
             return _Step(last, denies=word in NOT)
-        if last != "modal" and word in _TO and following == "to":
-            kind = _TO[word]
+        if last != "modal" and word in TO and following == "to":
+            kind = TO[word]
             return _Step("modal", kind or "can", denies=not kind, words=2)
         if last == "be" and word == "to" and base_of(following or "") == following:
             return _Step("modal", "should")  # "is not to be used"
@@ -266,8 +205,8 @@ class Groups:
 
     def _full(self, number: int) -> Group | None:
         token, word = self.tokens[number], self.words[number]
-        if token.value >= 0 or (token.key or "#")[0] == "#" or word in BOUNDS | _CALLED:
-            if base_of(word) not in _LIGHT:
+        if token.value >= 0 or (token.key or "#")[0] == "#" or word in BOUNDS | CALLED:
+            if base_of(word) not in LIGHT:
                 return None
         if token.capital and number and self._word(number - 1) not in BOUNDS:
             return None
@@ -286,7 +225,7 @@ class Groups:
         if previous == "to":
             return self._infinitive(number, before)
         if (
-            previous in _BEFORE_NOUNS and not (word.endswith("ing") and previous in _GERUND_LEADS)
+            previous in BEFORE_NOUNS and not (word.endswith("ing") and previous in GERUND_LEADS)
         ) or (previous.endswith(("'s", "s'")) and previous[:-2] not in PRONOUNS):
             return None
         denied = longer or any(w in NOT for w in self.words[before + 1 : number])
@@ -326,7 +265,7 @@ class Groups:
         follows = number + 1 < len(self.tokens) and (
             self.tokens[number + 1].key or self.words[number + 1] in DETERMINERS
         )
-        if leads not in _GERUND_LEADS or not follows:
+        if leads not in GERUND_LEADS or not follows:
             return None
         return Group(before, number, denied=leads == "without", infinitive=True)
 
@@ -334,7 +273,7 @@ class Groups:
         """Read a word in "s" as a verb, unless it is a plural: "the rods absorb"."""
         previous, following = self._word(before), self._word(number + 1)
         near = self.words[max(0, before - 2) : before]
-        finite = number + 1 < len(self.words) and self._base(number + 1)[0] in _FINITE
+        finite = number + 1 < len(self.words) and self._base(number + 1)[0] in FINITE
         if finite and RELATIVE.isdisjoint(near):
             return None  # "train lines were halted"
         opens = following in DETERMINERS | PRONOUNS | {"to", "that", "not", "no"}
@@ -365,7 +304,7 @@ class Groups:
                 number + 1 < len(self.tokens) and bool(self.tokens[number + 1].key)
             )
             return Group(start, number, denied=denied) if object_ or not opens else None
-        plural = previous in _PLURAL or (
+        plural = previous in PLURAL or (
             bool(self.tokens[before].key) and previous.endswith("s") and not previous.endswith("ss")
         )
         joined = self.tokens[before].capital and self._word(before - 1) == "and"
@@ -389,7 +328,7 @@ class Groups:
             opens
             and follows
             and not any(
-                self._base(n)[0] in _BE | _HAVE | _DO | _MODALS.keys()
+                self._base(n)[0] in BE | HAVE | DO | MODALS.keys()
                 or self.words[n] == "to"
                 or is_past(self.words[n])
                 or (self.words[n][-1:] == "s" and base_of(self.words[n]) is not None)
@@ -410,7 +349,7 @@ class Groups:
             word = self._base(place)[0]
             if word in BOUNDS | RELATIVE | JOINS | PRONOUNS | THEN | {",", "to"}:
                 return False
-            if word in _BE | _HAVE | _DO | _MODALS.keys() - {"need"}:
+            if word in BE | HAVE | DO | MODALS.keys() - {"need"}:
                 return True
         return False
 
@@ -418,12 +357,12 @@ class Groups:
         """Whether somebody is told to do it: "ordered Vetra to pay Dorn"."""
         if before < 1 or not self.tokens[before - 1].key or base_of(self._word(before - 1)):
             return False
-        low, far = before - 1, before - _BID
+        low, far = before - 1, before - BID
         while low > 0 and self.tokens[low].key and self.tokens[low].capital:
             low -= 1
         if self.words[low] == "and":  # "ordered Ann to pay and Bo to leave"
-            far -= _BID
-        if not any(base_of(w) in _BIDDING for w in self.words[max(0, far) : before - 1]):
+            far -= BID
+        if not any(base_of(w) in BIDDING for w in self.words[max(0, far) : before - 1]):
             return False
         after = self._word(number + 1)
         content = number + 1 < len(self.tokens) and (
@@ -439,7 +378,7 @@ class Groups:
             word = self._base(place)[0]
             if word in BOUNDS | RELATIVE | {",", "to"}:
                 return False
-            if word in _BE | _HAVE | _DO | _MODALS.keys() or (
+            if word in BE | HAVE | DO | MODALS.keys() or (
                 base_of(word) and self._word(place - 1) not in DETERMINERS | PREPOSITIONS
             ):
                 return True
@@ -451,7 +390,7 @@ class Groups:
         leads = self._word(before - 1)
         if self._bids(number, before):
             return Group(before, number, infinitive=True, bidden=True)
-        if leads and base_of(leads) is None and leads not in _TO:
+        if leads and base_of(leads) is None and leads not in TO:
             return None
         if after < len(self.tokens) and not (
             self.words[after] in DETERMINERS | PRONOUNS | BOUNDS | PREPOSITIONS | {",", "and"}

@@ -72,7 +72,8 @@ _TABLE = {
     " cl|centilitre|centilitres|centiliter 1/100;"
     " dl|decilitre|decilitres|deciliter|décilitres|decilitri|decilitros 1/10;"
     " l|litre|litres|liter|liters|litern|litri|litro|litros|升|リットル|لتر|लीटर 1;"
-    " m3|m³|cubicmetre|cubicmetres|cubicmeter|cubicmeters|kubikmeter|立方米 1000; cm3|cm³|cc 1/1000",
+    " m3|m³|cubicmetre|cubicmetres|cubicmeter|cubicmeters|kubikmeter|立方米 1000;"
+    " cm3|cm³|cc 1/1000",
     "cup": "cup|cups 1", "tablespoon": "tablespoon|tablespoons|tbsp 1",
     "teaspoon": "teaspoon|teaspoons|tsp 1", "pint": "pint|pints 1", "gallon": "gallon|gallons 1",
     "byte": "byte|bytes 1; kb|kilobyte|kilobytes 1000; mb|megabyte|megabytes 1000000;"
@@ -122,7 +123,8 @@ IMPERIAL = {
 """Unit -> (metric base unit, factor, what is subtracted before)."""
 
 CURRENCY_NAMES = {
-    "$": "dollar", "us$": "USD", "usd": "USD", "dollar": "dollar", "dollars": "dollar", "usdollar": "USD",
+    "$": "dollar", "us$": "USD", "usd": "USD", "dollar": "dollar", "dollars": "dollar",
+    "usdollar": "USD",
     "usdollars": "USD", "dólares": "dollar", "dollari": "dollar", "美元": "USD", "ドル": "USD",
     "دولار": "USD", "दॉलर": "USD", "डॉलर": "USD",
     "€": "EUR", "eur": "EUR", "euro": "EUR", "euros": "EUR", "欧元": "EUR", "ユーロ": "EUR",

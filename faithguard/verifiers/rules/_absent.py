@@ -147,8 +147,6 @@ _SHARES = re.compile(
 
 
 _ALL_OF_IT = 0.9
-
-
 _JOINS = re.compile(
     r"\b(?:and|plus|with|both|together|altogether|total\w*|in\s+all|sum|combined|including|more|less|"
     r"fewer|than|between|difference|saves?|saved|extra|additional|cheaper|dearer|higher|lower|"

@@ -176,17 +176,20 @@ class _Deeds(Groups):
             agents, patients = frozenset[str](), subject | objects
         return Deed(
             verb, word, agents, patients, denied, group.modal, group.head, low, stop, pronoun,
-            not by and (
-                pronoun or (self.words[low] in PRONOUNS - RELATIVE or (self.words[low] in RELATIVE and not subject)) or self._far(group.start - 1)
-            ),
-            group.adjective, group.passive, self._word(low - 1) in CONDITIONS or self._supposed(group),
+            not by and (pronoun or self._unsure(low, subject) or self._far(group.start - 1)),
+            group.adjective, group.passive,
+            self._word(low - 1) in CONDITIONS or self._supposed(group),
             self._word(start) if self._word(start) in PARTICLES else "",
             any(self.words[n] in ("alone", "only") for n in range(low, max(group.head, low))),
             subject, without,
         )  # fmt: skip
 
+    def _unsure(self, low: int, subject: frozenset[str]) -> bool:
+        """Whether a pronoun opens a subject, and it is not plain whom it means."""
+        return self.words[low] in PRONOUNS and (self.words[low] not in RELATIVE or not subject)
+
     def _shares_passive(self, group: Group, last: Deed) -> bool:
-        """Whether a participle shares the "was" of the one before: "was built, sold and rebuilt"."""
+        """Whether a participle shares the "was" of the one before: "was built and sold"."""
         if group.passive or group.adjective or group.linking or group.modal:
             return False
         if not last.passive and self._word(group.start - 1) != ",":

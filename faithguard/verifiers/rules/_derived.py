@@ -35,11 +35,7 @@ __all__ = ["derivable", "multiplied", "proportionate"]
 
 _MOST = 48
 """Values of a passage that are tried against each other."""
-
-
 _MANY = 20
-
-
 _FEW = 8
 
 
@@ -63,30 +59,14 @@ def derivable(
     known = [one for line in lines for one in line][:_MOST]
     if compared and any(_equal_bare(value, n) for n in _differences(known, value.unit)):
         return True
+    if value.family != "number" or value.unit in ("second", "month"):
+        return _in_time(value, known, lines, inside=inside)
     if value.unit == "cent" and any(
         derivable(_whole_of(value, one.unit), lines, compared=compared, sums=sums)
         for one in known
         if one.unit in CURRENCIES - {"cent"}
     ):
         return True
-    if value.family == "date":
-        return any(is_that_date(value, day) for day in dates_from(known)) or (
-            inside and within_dates(value, lines)
-        )
-    if value.family == "clock":
-        return any(minute in value.readings for minute in times_of_day(known))
-    if value.family == "days":
-        if any(days in value.readings for days in weekdays(known)):
-            return True
-        unions = (
-            frozenset().union(*(r for v in line for r in v.readings if isinstance(r, frozenset)))
-            for line in lines
-        )
-        return any(r <= days for days in unions for r in value.readings if isinstance(r, frozenset))
-    if value.unit in ("second", "month"):
-        if any(is_equal(value, amount) for line in lines for amount in _elided(value.unit, line)):
-            return True
-        return any(reached(value, unit, amount) for unit, amount in lengths_of_time(known))
     if _is_year(value) and any(year in value.readings for year in _years(known)):
         return True
     if not value.unit or value.unit in ("person", "times"):
@@ -103,6 +83,27 @@ def derivable(
     unit = "%" if value.unit == "percentage point" else value.unit
     alike = [one for one in known if one.unit == unit]
     return any(is_equal(value, amount) for amount in _sums(alike))
+
+
+def _in_time(value: Value, known: Sequence[Value], lines: Lines, *, inside: bool) -> bool:
+    """Say whether a date, a time, days or a length of time follow from others."""
+    if value.family == "date":
+        return any(is_that_date(value, day) for day in dates_from(known)) or (
+            inside and within_dates(value, lines)
+        )
+    if value.family == "clock":
+        return any(minute in value.readings for minute in times_of_day(known))
+    if value.family == "days":
+        if any(days in value.readings for days in weekdays(known)):
+            return True
+        unions = (
+            frozenset().union(*(r for v in line for r in v.readings if isinstance(r, frozenset)))
+            for line in lines
+        )
+        return any(r <= days for days in unions for r in value.readings if isinstance(r, frozenset))
+    if any(is_equal(value, amount) for line in lines for amount in _elided(value.unit, line)):
+        return True
+    return any(reached(value, unit, amount) for unit, amount in lengths_of_time(known))
 
 
 def multiplied(product: Value, factor: Value, lines: Lines) -> bool:
@@ -260,17 +261,9 @@ def _elided(unit: str, line: Sequence[Value]) -> Iterator[Fraction]:
 def _counts(values: list[Value], *, compared: bool, sums: bool) -> Iterator[Fraction]:
     """Yield what the counts of one sentence make: sums, differences, products, shares."""
     plain = [one for one in values if one.family == "number" and not _is_year(one)]
-    for first in range(len(values) if sums else 0):
-        for size in (2, 3, 4):
-            run = values[first : first + size]
-            close = all(b.start - a.end < 40 for a, b in pairwise(run))
-            alike = all(not v.unit and (v.counts or compared) for v in run)
-            if len(run) == size and close and alike:
-                yield sum((next(numbers_of(v)) for v in run), Fraction(0))
     counted = [one for one in plain if one.unit in ("", "person", "times")]
-    for size in (3, 4) if compared and sums and len(counted) <= _FEW else ():
-        for some in combinations(counted, size):
-            yield sum((next(numbers_of(v)) for v in some), Fraction(0))
+    if sums:
+        yield from _added(values, counted, compared=compared)
     for one, two in combinations(counted, 2):
         for x, y in ((x, y) for x in numbers_of(one) for y in numbers_of(two)):
             yield x * y
@@ -285,6 +278,20 @@ def _counts(values: list[Value], *, compared: bool, sums: bool) -> Iterator[Frac
             if 0 < part < 1 or share.unit == "%":
                 for number in numbers_of(whole):
                     yield number * part / (100 if share.unit == "%" else 1)
+
+
+def _added(values: list[Value], counted: list[Value], *, compared: bool) -> Iterator[Fraction]:
+    """Yield the sums of counts that stand side by side, and of any where the answer adds up."""
+    for first in range(len(values)):
+        for size in (2, 3, 4):
+            run = values[first : first + size]
+            close = all(b.start - a.end < 40 for a, b in pairwise(run))
+            alike = all(not v.unit and (v.counts or compared) for v in run)
+            if len(run) == size and close and alike:
+                yield sum((next(numbers_of(v)) for v in run), Fraction(0))
+    for size in (3, 4) if compared and len(counted) <= _FEW else ():
+        for some in combinations(counted, size):
+            yield sum((next(numbers_of(v)) for v in some), Fraction(0))
 
 
 def _large(value: Value, known: Sequence[Value]) -> bool:

@@ -32,8 +32,6 @@ _DAY = Fraction(86_400)
 
 
 _MINUTES = 1440
-
-
 _NEARLY_A_MONTH = 26
 
 

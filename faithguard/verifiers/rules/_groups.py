@@ -205,9 +205,9 @@ class Groups:
 
     def _full(self, number: int) -> Group | None:
         token, word = self.tokens[number], self.words[number]
-        if token.value >= 0 or (token.key or "#")[0] == "#" or word in BOUNDS | CALLED:
-            if base_of(word) not in LIGHT:
-                return None
+        no_word = token.value >= 0 or (token.key or "#")[0] == "#" or word in BOUNDS | CALLED
+        if no_word and base_of(word) not in LIGHT:
+            return None
         if token.capital and number and self._word(number - 1) not in BOUNDS:
             return None
         base = base_of(word)

@@ -28,12 +28,8 @@ __all__ = [
 
 SAME_STATEMENT = 0.5
 """Share of a claim's content that a sentence must hold before its value can contradict."""
-
-
 _MOST_VALUES = 100
 """Values of one claim that are looked for one by one; what has more is no statement."""
-
-
 _COMMON = 200
 """Sentences; a value that more of them hold tells nothing."""
 

@@ -120,8 +120,6 @@ def denied_or_not(scene: Scene, name: str) -> Verdict | None:
 
 
 _WITHOUT = "the context says it without the negation"
-
-
 _NEGATOR_KEYS = frozenset(filter(None, map(key_of, NEGATORS)))
 
 

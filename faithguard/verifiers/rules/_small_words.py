@@ -60,8 +60,6 @@ PLAIN = {
 
 SHORT = 4
 """Letters; a longer word in "ly" is an adverb."""
-
-
 MODALS = {
     "can": "can", "could": "can", "may": "can", "might": "can", "ca": "can", "couldn": "can",
     "must": "must", "shall": "must", "mustn": "must", "should": "should", "shouldn": "should",
@@ -146,8 +144,6 @@ THEN = frozenset(("after", "before"))
 
 
 SMALL = PREPOSITIONS | ADVERBS | TITLES
-
-
 BIDDING = frozenset(
     "order tell ask require allow force oblige advise instruct permit invite request enable want"
     " urge command persuade encourage expect".split()
@@ -155,8 +151,6 @@ BIDDING = frozenset(
 
 
 BID = 6
-
-
 GERUND_LEADS = frozenset(("after", "before", "by", "while", "without"))
 
 
@@ -175,7 +169,5 @@ CALLED = frozenset(("named", "called", "known", "titled"))
 
 APPOSED = 6
 """Tokens between two commas that say again who is meant."""
-
-
 LONGEST = 80
 """Tokens; what is longer is no sentence."""

@@ -88,8 +88,6 @@ _PAIRED = frozenset(map(stem, ("marry", "meet", "merge")))
 
 
 _MOST_OF_IT = 0.6
-
-
 _NO_DEEDS = _SYMMETRIC | {"be", "do", "cost", "store", "measur", "weigh", "equal", "last"}
 
 

@@ -184,6 +184,7 @@ def _office(tokens: tuple[Token, ...]) -> frozenset[str] | None:
 
 _NO_OFFICE = frozenset(
     "man woman boy girl person company firm town city village river film book novel song play"
-    " sister brother son daughter cousin friend member one other others same first last young".split()
+    " sister brother son daughter cousin friend member one other others same first last"
+    " young".split()
 )
 """What more than one can be, or what is no office."""

@@ -30,8 +30,6 @@ __all__ = ["Roles"]
 
 _FEWEST = 2
 """Words and values that a clause must say of a name."""
-
-
 _NOT_HELD = 0.55
 """Share from which the sentences of the name itself say enough of it."""
 
@@ -39,7 +37,7 @@ _NOT_HELD = 0.55
 class Roles(Family):
     """Veto a claim that swaps who did what, or names somebody that the context does not."""
 
-    name = "roles@2"
+    name = "roles@3"
 
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where roles agree or are not clear."""
@@ -238,8 +236,6 @@ _OPENERS = frozenset(".!?:;|\"'“‘«(")
 
 
 _SHORTEST_NAME = 5
-
-
 _STEM = 4
 """Letters that a name shares with what is made of it: "France", "French"."""
 

@@ -31,8 +31,6 @@ _MOST_GROUPS = 60
 _FEWEST_ITEMS = 3
 _LONGEST_ITEM = 8
 """Words."""
-
-
 _NO_ITEM = frozenset(
     "is are was were be been has have had do does did can could may might must will would shall"
     " should gets became made from with in by to at on than either both because".split()
@@ -42,7 +40,7 @@ _NO_ITEM = frozenset(
 class TablesLists(Family):
     """Veto a value from another cell, and an item that the list has not."""
 
-    name = "tables_lists@2"
+    name = "tables_lists@3"
 
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where the table or list agrees or is not clear."""

@@ -1,8 +1,8 @@
-"""Claims about passages of many fields: near misses are vetoed, and what looks as close is not.
+r"""Claims about passages of many fields: near misses are vetoed, and what looks as close is not.
 
-`pairs.txt`: a family after "##", its passages after ">" ("\\n" is a line break in one), then claims:
-"+" follows and is left alone, "-" does not and is vetoed; "?" does not and is not vetoed yet, "!"
-follows and is vetoed still: both say what is left to do, and may get better.
+`pairs.txt`: a family after "##", its passages after ">" ("\n" is a line break in one), then
+claims: "+" follows and is left alone, "-" does not and is vetoed; "?" does not and is not vetoed
+yet, "!" follows and is vetoed still: both say what is left to do, and may get better.
 """
 
 from __future__ import annotations

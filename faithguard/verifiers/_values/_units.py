@@ -154,11 +154,12 @@ CURRENCY_NAMES = {
 """Name -> code; "cent" is a hundredth of whichever has cents."""
 AMBIGUOUS = {
     "krone": ("SEK", "NOK", "DKK", "CZK"),
+    "degree": ("kelvin difference", "fahrenheit"),
     "peso": ("MXN",),
     "pound": ("GBP",),
     "dollar": ("USD", "CAD", "AUD", "NZD", "HKD", "SGD"),
 }
-"""What a name may mean that several countries give to their money."""
+"""What a name may mean that several countries give to their money, or several scales to a step."""
 _PENCE = {name: ("GBP", Fraction(1, 100)) for name in ("p", "penny", "pence")}
 CURRENCIES = frozenset(CURRENCY_NAMES.values())
 CURRENCY_SIGNS = "€$£₹¥₩₺₽₪₦"

@@ -29,6 +29,9 @@ _OTHER_SYSTEM = {
     **{metric: (imperial,) for imperial, (metric, _, _) in IMPERIAL.items()},
     "month": ("second",),
     "second": ("month",),
+    "degree": AMBIGUOUS["degree"],
+    "kelvin difference": ("fahrenheit", "degree"),
+    "fahrenheit": ("kelvin difference", "degree"),
     **{
         code: ("cent", *AMBIGUOUS.get(code, ()), *(a for a in AMBIGUOUS if code in AMBIGUOUS[a]))
         for code in CURRENCIES

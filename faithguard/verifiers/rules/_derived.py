@@ -30,7 +30,7 @@ from faithguard.verifiers.rules._derived_times import (
     within_dates,
 )
 
-__all__ = ["derivable", "multiplied", "proportionate"]
+__all__ = ["derivable", "in_proportion", "multiplied", "proportionate"]
 
 
 _MOST = 48
@@ -82,7 +82,11 @@ def derivable(
         return False
     unit = "%" if value.unit == "percentage point" else value.unit
     alike = [one for one in known if one.unit == unit]
-    return any(is_equal(value, amount) for amount in _sums(alike))
+    elided = {amount for line in lines for amount in _elided(unit, line)}
+    added = (
+        abs(a + s * b) for one in alike for a in numbers_of(one) for b in elided for s in (1, -1)
+    )
+    return any(is_equal(value, amount) for amount in (*_sums(alike), *added))
 
 
 def _in_time(value: Value, known: Sequence[Value], lines: Lines, *, inside: bool) -> bool:
@@ -141,6 +145,29 @@ def multiplied(product: Value, factor: Value, lines: Lines) -> bool:
     )
 
 
+def in_proportion(one: Value, two: Value, lines: Lines) -> bool:
+    """Say whether two values are as two of one sentence are: 200 kg to 130 l, as 100 kg to 65 l.
+
+    Args:
+        one: What the answer states.
+        two: What the answer states beside it, in another unit or of something else.
+        lines: The values of the sentences that speak of the same things, line by line.
+    """
+    for line in lines:
+        numbers = [v for v in line if v.family == "number" and v.unit]
+        for a in (v for v in numbers if v.unit == one.unit):
+            for b in (v for v in numbers if v.unit == two.unit and v is not a):
+                if any(
+                    x * q == y * p
+                    for x in numbers_of(one)
+                    for y in numbers_of(two)
+                    for p in numbers_of(a)
+                    for q in numbers_of(b)
+                ):
+                    return True
+    return False
+
+
 def _size_of(value: Value) -> Fraction:
     """Return how large the unit is in which a value is written."""
     bare = max((r for r in value.bare if isinstance(r, Fraction)), default=Fraction(0))
@@ -164,8 +191,11 @@ def _kind(unit: str) -> str:
 
 
 def _equal_bare(value: Value, amount: Fraction) -> bool:
+    near = Fraction(1, 20) if value.approximate else Fraction(0)
     return value.family == "number" and any(
-        number == amount for number in value.bare if isinstance(number, Fraction) and number
+        abs(number - amount) <= near * abs(amount)
+        for number in value.bare
+        if isinstance(number, Fraction) and number
     )
 
 
@@ -221,6 +251,8 @@ def _sums(values: Sequence[Value]) -> Iterator[Fraction]:
         for x, y in ((x, y) for x in numbers_of(a) for y in numbers_of(b)):
             yield x + y
             yield abs(x - y)
+    for some in combinations(values, 3) if len(values) <= _FEW else ():
+        yield sum((next(numbers_of(v)) for v in some), Fraction(0))
     for one in values:
         if one.unit == "%":
             yield from (100 - x for x in numbers_of(one))
@@ -236,6 +268,9 @@ def _priced(unit: str, known: Sequence[Value]) -> Iterator[Fraction]:
         for r in (one.bare if one.family == "number" else ())
         if one.unit != unit and isinstance(r, Fraction) and 1 < r < FIRST_YEAR
     }
+    if unit == "square metre":
+        lengths = [r for one in known if one.unit == "metre" for r in numbers_of(one)]
+        yield from (a * b for a, b in combinations(lengths, 2))
     for amount in (r for one in known if one.unit == unit for r in numbers_of(one)):
         for share in shares:
             yield from (amount * share, amount * (1 - share), amount * (1 + share))
@@ -286,7 +321,7 @@ def _added(values: list[Value], counted: list[Value], *, compared: bool) -> Iter
         for size in (2, 3, 4):
             run = values[first : first + size]
             close = all(b.start - a.end < 40 for a, b in pairwise(run))
-            alike = all(not v.unit and (v.counts or compared) for v in run)
+            alike = all(v.family == "number" and not v.unit and (v.counts or compared) for v in run)
             if len(run) == size and close and alike:
                 yield sum((next(numbers_of(v)) for v in run), Fraction(0))
     for size in (3, 4) if compared and len(counted) <= _FEW else ():

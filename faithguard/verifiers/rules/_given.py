@@ -89,7 +89,7 @@ _BEST = 3
 _SHORT = 24
 """Sentences; of so few any may hold the date that another counts from."""
 _COMPARED = re.compile(
-    r"\b(?:less|more|fewer|later|earlier|longer|shorter|higher|lower|faster|slower|cheaper|ahead"
+    r"\b(?:gained?|lost|rose|fell|grew|dropped|increased|decreased|less|more|fewer|later|earlier|longer|shorter|higher|lower|faster|slower|cheaper|ahead"
     r"|clear|apart|together|altogether|in\s+all|in\s+total|difference|each|remaining|other|left"
     r"|before|after|ago)\b",
     re.I,

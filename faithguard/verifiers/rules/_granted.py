@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise, product
 
-from faithguard.verifiers._values import Value
-from faithguard.verifiers.rules._derived import multiplied
+from faithguard.verifiers._values import Value, find_values
+from faithguard.verifiers.rules._derived import in_proportion, multiplied
 from faithguard.verifiers.rules._measures import LONG, distinct, is_year, size_of
 from faithguard.verifiers.rules._reading import Token
 from faithguard.verifiers.rules._scene import Scene
@@ -46,7 +46,18 @@ def is_example(scene: Scene, value: Value, lines: Sequence[Sequence[Value]]) -> 
         for one, two in ((value, other), (other, value)):
             if one.family == "number" and multiplied(two, one, lines):
                 return True
-    return False
+        if other.family == value.family == "number" and in_proportion(value, other, lines):
+            return True
+    singles = [
+        single
+        for match in _ONE_UNIT.finditer(scene.reading.text)
+        for single in find_values(f"1 {match[1]}")
+        if single.unit
+    ]
+    return value.family == "number" and any(in_proportion(value, s, lines) for s in singles)
+
+
+_ONE_UNIT = re.compile(r"\b(?:an?|per|each|every)\s+([^\W\d_]+)", re.I)
 
 
 def is_in_range(scene: Scene, value: Value) -> bool:

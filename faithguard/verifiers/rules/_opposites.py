@@ -61,7 +61,10 @@ def _opposites(mine: Part, theirs: Part, scene: Scene, near: Near) -> tuple[str,
 
 
 _ORDER = ("before", "after")
-_ENDS_OF_TIME = frozenset("closes close closing opens opening shuts starts ends".split())
+_ENDS_OF_TIME = frozenset(
+    "closes close closing opens opening shuts starts started ends ended begins began finished"
+    " completed".split()
+)
 
 
 _IRREGULAR = {"worse": "er", "worst": "est", "more": "er", "less": "er", "most": "est",

@@ -72,6 +72,11 @@ _A_UNIT = re.compile(
     rf"(?:{_NUMBER_WORD}))\b)",
     re.I,
 )
+_FOR_A_UNIT = re.compile(
+    r"\b(?:for|within|takes?|took|lasts?|lasted)\s+(?:about\s+|around\s+|over\s+|under\s+)?(?P<a>an?)"
+    r"(?=\s+(?:minute|hour|day|week|month|year)\b(?!\s+(?:or|and|later|ago|before|after|off)))",
+    re.I,
+)
 _MILLION = re.compile(r"\s?m\b(?!\.)", re.I)
 """After an amount of money: "€40m"."""
 # "four in ten", "1 in 20", "three out of five"
@@ -239,6 +244,8 @@ def _spelled(text: str) -> Iterator[Value]:
         words = re.findall(r"[a-z]+", match[0].lower())
         if words != ["one"]:  # more often a pronoun than a count
             yield _number({Fraction(read_english(words))}, match.start(), match.end(), text)
+    for match in _FOR_A_UNIT.finditer(text):
+        yield _number({Fraction(1)}, match.start("a"), match.end("a"), text)
     for match in _A_UNIT.finditer(text):
         yield _number({Fraction(1)}, match.start(), match.start() + len(match["a"]), text)
     for match in _TIMES.finditer(text):

@@ -162,6 +162,7 @@ def _of_other_row(scene: Scene, name: str, table: Table, named: list[int]) -> Ve
     together = len(named) > 1 and _listed_together(table, named, claim)
     if len(named) > 1 and not together:
         return _of_no_row(scene, name, table, named)
+    labels = frozenset(key for n in named for key in table.rows[n][1][0].reading.keys)
     held = {n for n in named for cell in table.rows[n][1] if _said(cell.reading, claim)}
     for column in range(1, len(table.header)):
         if table.asks(column):
@@ -178,7 +179,7 @@ def _of_other_row(scene: Scene, name: str, table: Table, named: list[int]) -> Ve
                 continue
             cell = cells[column].reading
             label = cells[0].reading
-            if number not in named and _half_said(label, claim):
+            if number not in named and _half_said(label, claim, labels):
                 continue
             if not _said(cell, claim) or _elsewhere(table, named, column, cell, own):
                 continue
@@ -207,10 +208,13 @@ def _of_no_row(scene: Scene, name: str, table: Table, named: list[int]) -> Verdi
     return None
 
 
-def _half_said(label: Reading, claim: Reading) -> bool:
-    """Whether a claim may mean a row without saying all of its label: "7.4" of "7.4 LTS"."""
+def _half_said(label: Reading, claim: Reading, named: frozenset[str]) -> bool:
+    """Whether a claim may mean a row without saying all of its label: "7.4" of "7.4 LTS".
+
+    What the labels of the rows that it does name hold too tells nothing: "lamp" of "desk lamp".
+    """
     held = any(v.agrees(o) for o in label.values for v in claim.values)
-    return held or bool({t.key for t in label.tokens if t.key} & claim.keys)
+    return held or bool(({t.key for t in label.tokens if t.key} & claim.keys) - named)
 
 
 def _telling(cell: Reading) -> bool:

@@ -56,7 +56,7 @@ def absent(scene: Scene, name: str, value: Value) -> Verdict | None:
     ):
         years = frozenset(12 * r for r in value.readings if isinstance(r, Fraction))
         value = replace(value, unit="month", readings=years)
-    lines = list(lines_of(scene, timed=is_timed(value) or is_year(value)))
+    lines = list(lines_of(scene, timed=is_timed(value) or is_year(value) or bool(value.unit)))
     compared = is_compared(scene, value)
     worked_out = (
         not is_listed(scene.reading)

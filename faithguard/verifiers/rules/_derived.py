@@ -83,10 +83,10 @@ def derivable(
     unit = "%" if value.unit == "percentage point" else value.unit
     alike = [one for one in known if one.unit == unit]
     elided = {amount for line in lines for amount in _elided(unit, line)}
-    added = (
-        abs(a + s * b) for one in alike for a in numbers_of(one) for b in elided for s in (1, -1)
-    )
-    return any(is_equal(value, amount) for amount in (*_sums(alike), *added))
+    amounts = {*elided, *(a for one in alike for a in numbers_of(one))}
+    added = (abs(a + s * b) for a in amounts for b in elided for s in (1, -1))
+    three = map(sum, combinations(amounts, 3)) if len(amounts) <= _FEW else ()
+    return any(is_equal(value, Fraction(amount)) for amount in (*_sums(alike), *added, *three))
 
 
 def _in_time(value: Value, known: Sequence[Value], lines: Lines, *, inside: bool) -> bool:
@@ -251,8 +251,6 @@ def _sums(values: Sequence[Value]) -> Iterator[Fraction]:
         for x, y in ((x, y) for x in numbers_of(a) for y in numbers_of(b)):
             yield x + y
             yield abs(x - y)
-    for some in combinations(values, 3) if len(values) <= _FEW else ():
-        yield sum((next(numbers_of(v)) for v in some), Fraction(0))
     for one in values:
         if one.unit == "%":
             yield from (100 - x for x in numbers_of(one))

@@ -117,7 +117,7 @@ def _gain(
 ) -> float | None:
     """Return how much better the rival's place fits; None unless it clearly does."""
     if own.near.number == rival.near.number:
-        if own.clause == rival.clause:
+        if own.clause == rival.clause or _points_back(own, rival):
             return None
         mine = _held(scene, near, own.near.reading, own.clause)
         theirs = _held(scene, near, own.near.reading, rival.clause)
@@ -140,6 +140,15 @@ def _gain(
     if not gained or (lost and not _outweighs(scene, gained, lost)):
         return None
     return _weight(scene, gained)
+
+
+def _points_back(own: Slot, rival: Slot) -> bool:
+    """Whether the own clause says again of what stands before: "and keep it there for an hour"."""
+    words = {token.lower for token in own.near.reading.words(own.clause)}
+    return own.clause.first > rival.clause.first and not words.isdisjoint(_BACK)
+
+
+_BACK = ("it", "there", "them", "then")
 
 
 def _inherited(scene: Scene, wanted: frozenset[Anchor], number: int) -> frozenset[Anchor]:

@@ -31,7 +31,7 @@ _DATE = re.compile(
     rf"|(?<!\d)(?P<d4>\d{{1,2}})(?:er|\.)?\s+(?:de\s+)?(?P<mo4>{_ANY_MONTH}){_LETTER_AFTER}"
     r"\s+(?:de\s+|del\s+)?(?P<y4>\d{4})\b"
     rf"|(?<!\d)(?P<d5>\d{{1,2}})\s+de\s+(?P<mo5>{_ANY_MONTH}){_LETTER_AFTER}"
-    rf"|\b(?P<mo2>{_MONTH})\b{_SHORT_STOP}\s+(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?![\d:])"
+    rf"|\b(?P<mo2>{_MONTH})\b{_SHORT_STOP}\s+(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?![\d:%]|[.,]\d)"
     r"(?:,?\s+(?P<y2>\d{4})\b)?"
     r"|(?<!\d)(?P<y3>\d{4})-(?P<mo3>\d{2})-(?P<d3>\d{2})(?!\d)"
     r"|(?:(?P<era>令和|平成|昭和)(?P<ye>\d{1,2}|元)\s?年\s?)(?P<mo8>\d{1,2})\s?月\s?(?P<d8>\d{1,2})\s?日"

@@ -67,7 +67,7 @@ _PART = re.compile(
     re.I,
 )
 _A_UNIT = re.compile(
-    r"\b(?P<a>an?|one)\s+(?:minute|hour|day|week|month|year)"
+    r"\b(?P<a>an?|one)\s+(?:minute|hour|day|week|month|year|kilo|litre|liter|metre|meter|mile|tonne?)"
     r"(?=\s+(?:and\s+a\s+(?:half|quarter)|(?:and\s+)?\d+|(?:and\s+)?"
     rf"(?:{_NUMBER_WORD}))\b)",
     re.I,

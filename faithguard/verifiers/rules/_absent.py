@@ -37,7 +37,7 @@ from faithguard.verifiers.rules._measures import (
     is_year,
 )
 from faithguard.verifiers.rules._reading import Reading
-from faithguard.verifiers.rules._scene import Scene, contradiction, unmentioned
+from faithguard.verifiers.rules._scene import Near, Scene, contradiction, unmentioned
 from faithguard.verifiers.rules._slots import counted, is_listed
 
 __all__ = ["absent"]
@@ -87,20 +87,41 @@ def absent(scene: Scene, name: str, value: Value) -> Verdict | None:
         return None
     if value.text.lower().startswith(("a ", "an ")):
         return None  # "in an hour", "a year on"
+    if (value.family == "clock" or is_year(value)) and _ROUGHLY.search(
+        scene.reading.text[: value.start]
+    ):
+        return None  # "by about half past three", "by the summer of 1922"
     if _counts(value) or _WHOLE_WEEK in value.readings or proportionate(value, lines):
         return None
     return unmentioned(scene, name, f"the context nowhere says {value.text!r}")
 
 
+_ROUGHLY = re.compile(
+    r"\b(?:about|around|roughly|approximately|some|shortly\s+(?:before|after)|(?:the\s+)?(?:spring|summer|autumn|fall|winter"
+    r"|end|middle|beginning|start|early|late)(?:\s+of)?)\s+$",
+    re.I,
+)
+
+
 def _in_other_unit(scene: Scene, value: Value) -> bool:
     """Whether the sentence that says the same has the very figure in another unit."""
     return bool(value.unit) and any(
-        value.comparable(other) and value.bare & other.bare and not value.agrees(other)
+        value.comparable(other)
+        and value.bare & other.bare
+        and not value.agrees(other)
+        and not _of_other_things(scene, value, near, other)
         for near in scene.near
         if near.share >= SAME_STATEMENT
         for other in near.reading.values
         if other.unit != value.unit or other.readings != value.readings
     )
+
+
+def _of_other_things(scene: Scene, value: Value, near: Near, other: Value) -> bool:
+    """Whether two amounts are of different things: 2 litres of jelly, 2 kg of quinces."""
+    mine = set(counted(scene.reading, value.start, value.end))
+    theirs = set(counted(near.reading, other.start, other.end))
+    return bool(mine) and bool(theirs) and mine.isdisjoint(theirs)
 
 
 _EDGE = re.compile(

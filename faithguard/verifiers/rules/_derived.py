@@ -131,17 +131,13 @@ def multiplied(product: Value, factor: Value, lines: Lines) -> bool:
             for by in (r for r in factor.bare if isinstance(r, Fraction)):
                 if by and amount and {amount * by, amount / by} & wanted:
                     return True
-    return (
-        not product.unit
-        and not factor.unit
-        and any(
-            {a * b, a / b} & wanted
-            for one in known
-            if not one.unit
-            for a in numbers_of(one)
-            for b in numbers_of(factor)
-            if b and a > 1
-        )
+    return not product.unit and any(
+        {a * b, a / b} & wanted
+        for one in known
+        if not one.unit
+        for a in numbers_of(one)
+        for b in factor.bare
+        if isinstance(b, Fraction) and b and a > 1
     )
 
 

@@ -24,10 +24,25 @@ def lines_of(scene: Scene, *, timed: bool) -> Iterator[tuple[Value, ...]]:
     for number in dict.fromkeys([*numbers, *beside, *holding[:_BEST], *short]):
         if 0 <= number < len(scene.all):
             reading = scene.all[number]
-            yield (*reading.values, *_factors(reading.text), *_periods(scene, reading.text))
+            yield (
+                *reading.values,
+                *_each(reading.text),
+                *_factors(reading.text),
+                *_periods(scene, reading.text),
+            )
             if timed:
                 yield from _times(reading.text)
             yield from (values for _, values in reading.columns if values)
+
+
+def _each(text: str) -> Iterator[Value]:
+    """Yield the one litre of "750 g for each litre"."""
+    for match in _PER_ONE.finditer(text):
+        yield from (one for one in find_values(f"1 {match[1]}") if one.unit not in _TIMES)
+
+
+_TIMES = ("", "second", "month", "business day")
+_PER_ONE = re.compile(r"\b(?:per|each|every)\s+([^\W\d_]+)", re.I)
 
 
 def _factors(text: str) -> Iterator[Value]:
@@ -58,7 +73,7 @@ _IN_ONE = tuple(
 """How often a short period goes into a long one."""
 
 
-_FACTORS = {"doubl": 2, "tripl": 3, "trebl": 3, "quadrupl": 4}
+_FACTORS = {"half as": 2, "doubl": 2, "tripl": 3, "trebl": 3, "quadrupl": 4}
 
 
 _FACTOR = re.compile(rf"\b({'|'.join(_FACTORS)})\w*", re.I)

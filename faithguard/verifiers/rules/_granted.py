@@ -42,6 +42,8 @@ def is_example(scene: Scene, value: Value, lines: Sequence[Sequence[Value]]) -> 
         for other in distinct(scene.reading)
         if not other.agrees(value) and not scene.context.holders(other)
     ]
+    if others and _EXAMPLE.match(scene.reading.text):
+        return True
     for other in others:
         for one, two in ((value, other), (other, value)):
             if one.family == "number" and multiplied(two, one, lines):

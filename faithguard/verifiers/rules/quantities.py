@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from fractions import Fraction
 from itertools import pairwise
 
 from faithguard.types import Claim, Verdict
@@ -178,7 +179,7 @@ def _turned(scene: Scene, name: str) -> Verdict | None:
         if value.family not in ("number", "date", "clock"):
             continue
         mine = _manner(scene.reading, value)
-        if not any(mine):
+        if not any(mine) or _of_the_rest(scene, value):
             continue
         against: list[tuple[Near, str, str]] = []
         holders = list(holding(scene, value))
@@ -195,6 +196,19 @@ def _turned(scene: Scene, name: str) -> Verdict | None:
                 reason = f"of {value.text!r} the context says {theirs_said!r}, the answer {own!r}"
                 return contradiction(scene, name, reason, near)
     return None
+
+
+def _of_the_rest(scene: Scene, value: Value) -> bool:
+    """Whether a claim gives a share that the context does not: that of the others."""
+    return any(
+        other is not value
+        and other.family == "number"
+        and not scene.context.holders(other)
+        and (
+            other.unit == "%" or any(isinstance(r, Fraction) and 0 < r < 1 for r in other.readings)
+        )
+        for other in scene.reading.values
+    )
 
 
 def _clash(mine: str, theirs: str) -> bool:

@@ -135,7 +135,9 @@ def _statement(text: str, at: int) -> tuple[int, int]:
 def _beside(theirs: Reading, start: int, at: int) -> set[str]:
     """Return the words of what is joined last before an offset: a condition there is its own."""
     joined = [found.end() for found in _JOINT.finditer(theirs.text, start, at)]
-    return next((keys for s in [*joined[::-1], start] if (keys := _keys(theirs, s, at))), set())
+    return next(
+        (keys for s in [*joined[::-1], start] if (keys := _keys(theirs, s, at))), set[str]()
+    )
 
 
 def _end(theirs: Reading, start: int) -> int:

@@ -296,7 +296,8 @@ class _Deeds(Groups):
             return frozenset[str]() if asked else inherited, not (asked or inherited), place, None
         if word in BOUNDS | {","}:
             first = self._insertion(place) if word == "," else 0
-            again = self._keys(range(first + 1, place)) if self._renamed(first, place) else set()
+            renamed = self._renamed(first, place)
+            again = self._keys(range(first + 1, place)) if renamed else frozenset[str]()
             return self._noun_before(first) | again, False, first or group.start, None
         low = self._low(place)
         extra = None

@@ -101,7 +101,9 @@ def _in_time(value: Value, known: Sequence[Value], lines: Lines, *, inside: bool
         if any(days in value.readings for days in weekdays(known)):
             return True
         unions = (
-            frozenset().union(*(r for v in line for r in v.readings if isinstance(r, frozenset)))
+            frozenset[int]().union(
+                *(r for v in line for r in v.readings if isinstance(r, frozenset))
+            )
             for line in lines
         )
         return any(r <= days for days in unions for r in value.readings if isinstance(r, frozenset))

@@ -11,12 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from typing import NamedTuple
 
 from faithguard._cache import Key
+from faithguard._sources import is_source, named_source
 from faithguard._together import Judged, Together
 from faithguard._version import __version__
 from faithguard.chat import Meter
 from faithguard.claims import Extractor, Splits
+from faithguard.claims._growing import TABLE_RULE
 from faithguard.types import (
     Cause,
     Claim,
@@ -33,7 +36,7 @@ from faithguard.verifiers.judge import Judge
 
 __all__ = ["Both", "Extract", "Plan", "Progress", "Verify", "matched", "standing", "tallied"]
 
-_AROUND = 2_000
+_AROUND = 1_000
 """Characters of an answer that is still being written which are read again, at least, before what
 is new in it."""
 
@@ -41,6 +44,14 @@ _PARAGRAPH = re.compile(r"\n[ \t]*\n(?=[^\s\d*+|>•▪●◦‣–—-])")
 """What begins behind it is part of no list, table or quotation."""
 
 _FENCE = re.compile(r"^[ \t>]*(?:```|~~~)", re.MULTILINE)
+
+_ROW = re.compile(r"[ \t>]*\|.*")
+"""What stands under the head of a table."""
+_PLAIN = re.compile(r"\n[ \t]*\n|[|]|^[ \t>]*[#>]|^[=-]{3}", re.MULTILINE)
+"""What a paragraph of lines does not hold."""
+_ITEM = re.compile(r"^([ \t>]*)(?:[*+•▪●◦‣–—-]|\d{1,3}[.)])[ \t]+(?=\S)", re.MULTILINE)
+_OF_ITEM = re.compile(rf"[ \t]*$|[ \t]+\S|{_ITEM.pattern}", re.MULTILINE)
+"""A line of a list."""
 
 _ANSWERS = 0.75
 """Share of a question's content from which the context seems to answer it."""
@@ -126,8 +137,9 @@ class Plan:
     ) -> None:
         self._together = together
         self._before = after.report if after is not None else None
-        self._begin = 0 if self._before is None else _beginning(exchange.answer, self._before)
-        """Where the part of the answer begins that is split."""
+        whole = _Part(0, 0, 0)
+        self._part = whole if self._before is None else _part(exchange.answer, self._before)
+        """Which part of the answer is split."""
         self._exchange = exchange
         self._extractor = extractor
         self._verifiers = tuple(verifiers)
@@ -164,15 +176,24 @@ class Plan:
 
     def _new(self, claims: Sequence[Claim]) -> tuple[Claim, ...]:
         """Return the claims that are to be checked."""
+        claims = [self._sourced(claim) for claim in claims]
         if self._before is None:
             return tuple(claims)
-        known, at = len(self._before.exchange.answer), self._begin
+        known, place = len(self._before.exchange.answer), self._part.place
         return tuple(
             # the others' ids count from 1 as well
-            replace(claim, id=f"{known}:{claim.id}", span=(claim.span[0] + at, claim.span[1] + at))
+            replace(claim, id=f"{known}:{claim.id}", span=(place(claim.span[0]), end))
             for claim in claims
-            if claim.span[1] + at > known
+            if (end := place(claim.span[1])) > known
         )
+
+    def _sourced(self, claim: Claim) -> Claim:
+        """Return a claim; one that names a source as a fact if no passage is that source."""
+        if claim.kind == "meta" and (named := named_source(claim.text)) is not None:
+            numbers = [number for _, number in claim.cites]
+            if not is_source(named, numbers, self._seen.passages):
+                return replace(claim, kind="fact")
+        return claim
 
     def judged(self, outcome: Judged | Failure) -> None:
         """Take what a `Both` returned, or why it failed."""
@@ -189,7 +210,7 @@ class Plan:
                     self._states[claim.id] = self._checked(finding, self._seen)
 
     def _hold_together(self, claims: Sequence[Claim]) -> bool:
-        size = len(self._exchange.answer) - self._begin
+        size = len(self._part.of(self._exchange.answer))
         spans = all(0 <= claim.span[0] <= claim.span[1] <= size for claim in claims)
         return spans and len({claim.id for claim in claims}) == len(claims)
 
@@ -222,9 +243,12 @@ class Plan:
             splits=self._splits,
         )
         if (before := self._before) is not None:
+            known = before.claims
+            if before.exchange.passages != self._exchange.passages:
+                known = tuple(map(self._still, known))
             report = replace(
                 report,
-                claims=(*(self._still(claim) for claim in before.claims), *claims),
+                claims=(*known, *claims),
                 failures=(*before.failures, *report.failures),
                 usage=_sum(before.usage, report.usage),
             )
@@ -241,9 +265,7 @@ class Plan:
     def _walk(self) -> Iterator[Extract | Both | Verify]:
         """Yield calls; what came of each is in `_claims` and `_found`."""
         if self._exchange.answer.strip():
-            part = self._exchange
-            if self._begin:
-                part = replace(part, answer=part.answer[self._begin :])
+            part = replace(self._exchange, answer=self._part.of(self._exchange.answer))
             if self._together is not None and self._seen.passages:
                 yield Both(self._together, part, self._seen)
             else:
@@ -374,20 +396,78 @@ class Plan:
         }
 
 
-def _beginning(answer: str, before: Report) -> int:
-    """Return where to begin to split an answer, of whose beginning there is a report.
+class _Part(NamedTuple):
+    """What of an answer is read again: all from a place on, but for the middle of a list."""
 
-    At a paragraph, so that lists and tables are read from their beginning; a paragraph that is
-    long itself, at a claim.
+    begin: int
+    head: int
+    """Where the middle begins that is left out."""
+    resume: int
+    """Where it ends."""
+
+    def of(self, answer: str) -> str:
+        """Return the part."""
+        return answer[self.begin : self.head] + answer[self.resume :]
+
+    def place(self, at: int) -> int:
+        """Return where in the answer a place of the part is."""
+        own = self.begin + at
+        return own if own < self.head else own + self.resume - self.head
+
+
+def _part(answer: str, before: Report) -> _Part:
+    """Return which part of an answer to split, of whose beginning there is a report.
+
+    It begins at a paragraph, so that a list or table is read from its beginning; of a long one the
+    middle is left out, so that all of it takes no longer than twice its half. A paragraph that is
+    long itself begins at a claim.
     """
     latest = len(before.exchange.answer) - _AROUND
     begin = 0
     for found in _PARAGRAPH.finditer(answer, 0, max(latest, 0)):
         if len(_FENCE.findall(answer, begin, found.start())) % 2 == 0:
             begin = found.end()
-    if latest - begin > _AROUND and "\n" not in answer[begin:].rstrip():
+    if latest - begin <= _AROUND:
+        return _Part(begin, begin, begin)
+    if "\n" not in answer[begin:].rstrip():
         begin = max((c.span[0] for c in before.claims if c.span[0] <= latest), default=begin)
-    return begin
+        return _Part(begin, begin, begin)
+    return _without_middle(answer, begin, latest)
+
+
+def _widest(text: str) -> int:
+    return max(len(line.strip()) for line in text.split("\n"))
+
+
+def _without_middle(answer: str, begin: int, latest: int) -> _Part:
+    """Leave out the middle of the list or table, or the first lines, of a part of an answer.
+
+    Args:
+        answer: Up to what is to be read.
+        begin: Where the part begins.
+        latest: Where the middle ends at the latest.
+    """
+    whole = _Part(begin, begin, begin)
+    rule = TABLE_RULE.search(answer, begin, latest)
+    item = _ITEM.search(answer, begin, latest)
+    if _FENCE.search(answer, begin):
+        return whole
+    if rule is not None and (item is None or rule.start() < item.start()):
+        head, resume = rule.end(), answer.rfind("\n", begin, latest)
+        fits = _ROW.fullmatch
+    elif item is not None:
+        head = item.start()
+        own = (one.start() for one in _ITEM.finditer(answer, head, latest) if one[1] == item[1])
+        resume, fits = max(own), _OF_ITEM.match
+    else:
+        after = answer.rfind("\n", begin, latest) + 1
+        dropped, kept = (_widest(answer[slice(*own)]) for own in ((begin, after), (after, None)))
+        plain = _PLAIN.search(answer, begin) is None
+        # by the widest line it is told whether their breaks are meant
+        return _Part(after, after, after) if begin < after and plain and dropped <= kept else whole
+    if head < resume and all(map(fits, answer[head:resume].strip("\n").split("\n"))):
+        return _Part(begin, head, resume)
+    return whole
 
 
 def standing(pieces: Sequence[Evidence], exchange: Exchange) -> tuple[Evidence, ...]:

@@ -204,7 +204,8 @@ def checked_fallback(given: object, policy: Policy, others: Mapping[str, type] =
         others: What the guard can deliver beside a text, by how a message calls it.
 
     Raises:
-        ConfigError: If it is something else, or would never be used.
+        ConfigError: If it is something else, or would never be used: with "flag", which delivers
+            every answer.
     """
     if given is None:
         return
@@ -223,7 +224,8 @@ class Hold:
     """How much of an answer a stream by claim holds back that neither ends nor can be verified.
 
     What goes beyond it is a failure: the stream is blocked, unless the policy fails open; then
-    what is held is verified as it stands.
+    what is held is verified as it stands. A sentence, item or row that has ended, for all that
+    can be seen, and only waits for the word after it, is verified when its seconds are over.
     """
 
     chars: int = 4_000

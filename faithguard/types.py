@@ -425,7 +425,8 @@ class Attempt:
 class Repair:
     """One change that a guard made to an answer.
 
-    All of a record's together, made in the answer of its last attempt, give its exchange's.
+    All of a record's together, made in the answer of its last attempt, give its exchange's, or
+    what was `released`.
     """
 
     span: Span
@@ -446,18 +447,24 @@ class Record:
     """All that is kept of one exchange: what sinks, statistics and the page read."""
 
     exchange: Exchange
-    """The last attempt's; its answer as it was delivered, where `repairs` changed it or where a
-    stream that is released claim by claim was blocked: then what came before."""
+    """The last attempt's; its answer as it was delivered, where `repairs` changed it, or as it was
+    checked, where it was held back."""
     report: Report
     """Of that exchange."""
     decision: Decision
     attempts: tuple[Attempt, ...] = ()
     repairs: tuple[Repair, ...] = ()
+    released: str | None = None
+    """What had gone out of an answer that was held back: the beginning of a stream that is
+    released claim by claim. None for all others: it went out, or was held back, as a whole."""
     versions: Mapping[str, str] = field(default_factory=dict[str, str])
     timings: Mapping[str, float] = field(default_factory=dict[str, float])
     """Seconds by stage, over all attempts."""
     cost: float | None = None
     """In US dollars, where prices are known."""
+
+    def __post_init__(self) -> None:
+        _scrub(self)
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Return the record as ASCII JSON, without loss."""

@@ -81,9 +81,7 @@ class Outbox:
             self.submit(lambda: record, run)
         if self._on_report is not None:
             try:
-                # what was delivered of a blocked stream does not say why it was
-                told = record if record.decision.passed else record.attempts[-1]
-                self._on_report(told.report)
+                self._on_report(record.report)
             except Exception as error:
                 log.warning("faithguard: %s in on_report", describe(error))
 

@@ -22,6 +22,8 @@ LAYERS: dict[str, int] = {
     "_provenance": 0,
     "_protocols": 0,
     "_polar": 0,
+    "_denied": 0,
+    "_sources": 1,
     "errors": 0,
     "types": 0,
     "config": 1,

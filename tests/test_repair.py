@@ -699,3 +699,52 @@ def test_a_value_of_something_else_corrects_nothing(bad: str) -> None:
     said = answer("What does it cost?")[0]
     for line in said.split(". "):
         assert line.strip(" .") in CARD or said == "Ask us."
+
+
+# -- a sentence that is true in part ----------------------------------------------------------
+
+MUSEUM = (
+    "The mill was built in 1890. Tickets are not valid on ferries. "
+    "The mill shows looms, wheels and maps."
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "left"),
+    [
+        (
+            "Tickets are not valid on ferries and come with a free umbrella from Lapland.",
+            "Tickets are not valid on ferries.",
+        ),
+        ("The mill, founded by Otto Brandt, was built in 1890.", "The mill was built in 1890."),
+        (
+            "The mill was built in 1890 (and painted purple by giants).",
+            "The mill was built in 1890.",
+        ),
+        (
+            "The mill shows looms, wheels, kites and maps.",
+            "The mill shows looms, wheels and maps.",
+        ),
+    ],
+)
+def test_the_true_part_of_a_sentence_stays(answer: str, left: str) -> None:
+    """What the context does not hold goes; what is left is verified like any answer."""
+    assert mended(answer) == left
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Tickets are not valid on ferries, unless a marshal waives it. The mill was built in 1890.",
+        "Tickets are valid, but never on gondolas or zeppelins. The mill was built in 1890.",
+    ],
+)
+def test_what_binds_the_rest_never_goes_alone(answer: str) -> None:
+    """Without its condition a sentence would say more."""
+    assert mended(answer) == "The mill was built in 1890."
+
+
+def mended(answer: str) -> str | None:
+    """Return what a guard delivers in the place of an answer."""
+    exchange = Exchange(id="e", answer=answer, passages=(Passage(text=MUSEUM),))
+    return settled(Course(POLICY, max_attempts=1), Scorer(), exchange).answer

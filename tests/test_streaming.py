@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import gc
 import json
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from io import StringIO
+from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -33,10 +35,12 @@ from faithguard.errors import CaptureError
 from faithguard.guard import Settings
 from faithguard.scorer import Progress
 from faithguard.store._flaws import flaw
-from faithguard.streaming import StreamCourse, areleased, released
+from faithguard.streaming import StreamCourse, areleased, pushed, released
 from faithguard.testing import ChatServer, Clock, JudgeServer, TableVerifier, honest
-from faithguard.types import Claim, Exchange, Verdict
+from faithguard.types import Attempt, Claim, Exchange, Verdict
 from faithguard.verifiers import Context, Finding
+
+from .growth import LINEAR, growth
 
 DOCS = [
     "The ferry leaves Ulvo at 8:15 and carries 40 cars. Dogs travel free of charge.",
@@ -102,8 +106,10 @@ def record_of(text: str, **options: Any) -> Record:
 
 
 def mended(record: Record) -> str:
-    """Make the repairs of a record in what was written."""
+    """Make the repairs of a record in what was written; no two of them meet."""
     text = record.attempts[-1].exchange.answer
+    spans = sorted(repair.span for repair in record.repairs)
+    assert all(one[1] <= other[0] for one, other in pairwise(spans))
     for repair in sorted(record.repairs, key=lambda repair: repair.span, reverse=True):
         start, end = repair.span
         assert text[start:end] == repair.before
@@ -144,21 +150,87 @@ def test_without_a_fallback_it_raises() -> None:
 
     record = error.value.record
     assert record is not None
-    assert record.exchange.answer == record.report.exchange.answer == LEAVES
-    assert [claim.text for claim in error.value.report.unsupported] == [SUNK]
-    assert record.attempts[-1].exchange.answer == f"{LEAVES} {SUNK}"
+    assert record.released == LEAVES
+    assert record.exchange.answer == record.report.exchange.answer == f"{LEAVES} {SUNK}"
+    assert error.value.report == record.report == record.attempts[-1].report
+    assert [claim.text for claim in record.report.unsupported] == [SUNK]
     assert (record.decision.passed, record.decision.action) == (False, "block")
     assert "Halvard" not in str(error.value)
 
 
+BLOCKED: dict[str, tuple[str, str, tuple[str, ...], tuple[str, ...]]] = {
+    "in mid-stream": (f"{LEAVES} {CARS} {SUNK} {COSTS}", "block", (LEAVES, CARS), (SUNK,)),
+    "at once": (f"{SUNK} {LEAVES}", "block", (), (SUNK,)),
+    "all that was to be left out": (f"{SUNK} {SUNK}", "repair", (), (SUNK, SUNK)),
+}
+
+
+@pytest.mark.parametrize(("text", "on_fail", "good", "bad"), BLOCKED.values(), ids=BLOCKED)
+def test_the_record_of_a_blocked_stream_is_of_all_that_was_checked(
+    text: str, on_fail: str, good: tuple[str, ...], bad: tuple[str, ...]
+) -> None:
+    """As that of a whole answer; the claim that stopped it, its verdict, and where it stands."""
+    record = record_of(text, on_fail=on_fail, fallback=FALLBACK)
+
+    checked = record.exchange.answer
+    assert text.startswith(checked)
+    assert [checked[slice(*claim.span)] for claim in record.report.claims] == [*good, *bad]
+    assert [checked[slice(*claim.span)] for claim in record.report.unsupported] == list(bad)
+    counts = (record.report.supported, record.report.total)
+    assert counts == (len(good), len(good) + len(bad))
+    assert record.report.score == len(good) / sum(map(len, (good, bad)))
+    assert record.decision.reason.startswith(f"{counts[0]} of {counts[1]} claim")
+    assert record.released == " ".join(good)
+    assert record.attempts == (Attempt(exchange=record.exchange, report=record.report),)
+    if on_fail == "block":
+        whole = record_of_whole(checked)
+        assert (whole.report.outcome, whole.report.score) == ("scored", record.report.score)
+        assert [c.label for c in whole.report.claims] == [c.label for c in record.report.claims]
+        assert (whole.exchange.answer, whole.decision.action) == (checked, "block")
+
+
+def record_of_whole(text: str) -> Record:
+    """Return the record of a text that is held back as a whole."""
+    safe = guarded(domain=Policy(domain="own", safe=1.0, warning=1.0), sinks=[], fallback=FALLBACK)
+
+    @safe
+    def answer(context: Any) -> str:
+        return text
+
+    record: Record = answer.with_report(DOCS).record
+    return record
+
+
+def test_a_verdict_that_is_missing_counts_in_the_record() -> None:
+    """Of a claim, or of all that a sentence says."""
+
+    class Broken(LocalClaims):
+        """Cannot split everything."""
+
+        def extract(self, answer: str, question: str | None = None) -> list[Claim]:
+            """Split an answer that says nothing of dogs."""
+            if "Dogs" in answer:
+                raise RuntimeError("dogs")
+            return super().extract(answer, question)
+
+    table = TableVerifier({SUNK: RuntimeError("down"), "*": 1.0})
+    silent = record_of(f"{LEAVES} {SUNK}", scorer=Scorer(verifiers=[table]), fallback=FALLBACK)
+    assert (silent.report.outcome, silent.report.bounds) == ("incomplete", (0.5, 1.0))
+
+    broken = Scorer(Broken(), verifiers=[TableVerifier({"*": 1.0})])
+    record = record_of(f"{LEAVES} {DOGS}", scorer=broken, fallback=FALLBACK)
+    assert (record.report.outcome, record.report.score) == ("failed", None)
+    assert "the check failed (error)" in record.decision.reason
+
+
 def test_a_record_shows_why_its_stream_was_blocked() -> None:
-    """What was released, and that the attempt went on."""
-    console = Console(file=StringIO(), width=120)
+    """All that was checked, and what was released of it."""
+    console = Console(file=StringIO(), width=300)
     with console.capture() as shown:
         console.print(record_of(f"{LEAVES} {SUNK}", fallback=FALLBACK))
 
-    assert "1 of 1 claim supported" in shown.get()
-    assert "scored · 1 of 2 claims supported" in shown.get()
+    assert "1 of 2 claims supported" in shown.get()
+    assert f"released before: {LEAVES}" in shown.get()
 
 
 def test_one_bad_claim_of_many_is_enough() -> None:
@@ -209,6 +281,47 @@ def test_a_long_answer_is_read_as_if_it_were_whole() -> None:
 
     whole = LocalClaims().extract(text, QUESTION)
     assert [(c.text, c.span) for c in report.claims] == [(c.text, c.span) for c in whole]
+
+
+MANY: dict[str, Callable[[Sequence[int]], str]] = {
+    "sentences": lambda piers: " ".join(f"Pier {n} has {n + 3} lamps." for n in piers),
+    "lines": lambda piers: "\n".join(f"Pier {n} has {n + 3} lamps." for n in piers),
+    "paragraphs": lambda piers: "\n\n".join(f"Pier {n} has {n + 3} lamps." for n in piers),
+    "items": lambda piers: "We let:\n\n" + "\n".join(f"- pier {n}, {n + 3} EUR" for n in piers),
+    "numbers": lambda piers: "\n".join(f"{n}. It has {n + 3} lamps." for n in piers),
+    "items of items": lambda piers: (
+        "We let:\n\n" + "\n".join(f"- Pier {n}:\n  - {n + 3} lamps\n  - a bell" for n in piers)
+    ),
+    "rows": lambda piers: (
+        "| Pier | Fee |\n|---|---|\n" + "\n".join(f"| {n} | {n + 3} EUR |" for n in piers)
+    ),
+}
+
+
+@pytest.mark.parametrize("form", MANY.values(), ids=MANY)
+def test_many_short_units_are_read_as_if_they_were_whole(
+    form: Callable[[Sequence[int]], str],
+) -> None:
+    """Although only the end of them is read again."""
+    text = form(range(1, 150))
+    scorer = Scorer(verifiers=[TableVerifier({"*": 1.0})])
+
+    report = streaming([text], scorer=scorer).with_report().record.report
+
+    whole = LocalClaims().extract(text, QUESTION)
+    assert [(c.text, c.span) for c in report.claims] == [(c.text, c.span) for c in whole]
+
+
+@pytest.mark.parametrize("form", ["sentences", "lines", "items", "rows"])
+def test_time_grows_as_the_answer_does(form: str) -> None:
+    """Of many short sentences, lines, items or rows."""
+    scorer = Scorer(verifiers=[TableVerifier({"*": 1.0})])
+
+    def work(size: int) -> None:
+        text = MANY[form](range(size, 2 * size))
+        assert "".join(streaming(cut(text, 50), scorer=scorer)()) == text
+
+    assert growth(work, 400) < LINEAR
 
 
 def test_the_record_is_of_what_was_released() -> None:
@@ -309,6 +422,33 @@ def test_what_leads_to_a_unit_outlives_it_only_where_it_still_leads(text: str, w
     assert record.exchange.answer == mended(record) == wanted
 
 
+PARTS = st.sampled_from(
+    [
+        *(LEAVES, CARS, COSTS, CHEAP, DOGS, SUNK, "It was rusty.", "Thanks!"),
+        "The ferry leaves Ulvo at 9:45, and the steamer sank.",
+        "A ticket costs 3 EUR for adults and 5 EUR for children.",
+        *("Fees:", "The fees are:", "# Hours", "## Storms", "**Fees**"),
+        "| Who | Fee |\n|---|---|\n| adults | 12 EUR |\n| children | 9 EUR |\n| pirates | 7 EUR |",
+    ]
+)
+JOINTS = st.sampled_from([" ", "  ", "\n", "\n\n", "\n\n\n", "\n- ", "\n\n- ", "\n  - ", "\n1. "])
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.sampled_from(["", "\n", "  ", "- "]), st.lists(st.tuples(PARTS, JOINTS), max_size=8))
+@example("", [("The fees are:", "\n"), (SUNK, " "), (COSTS, "\n  - "), (CHEAP, "\n- ")])
+@example("\n", [("Fees:", "\n\n- "), (SUNK, " "), (CHEAP, "\n  - "), ("**Fees**", "\n  - ")])
+def test_repairs_give_what_was_released(begin: str, parts: list[tuple[str, str]]) -> None:
+    """Made in what was written; no two of them touch the same text."""
+    text = begin + "".join(part + joint for part, joint in parts)
+
+    record = streaming([text], on_fail="repair", fallback=FALLBACK).with_report().record
+
+    released = record.exchange.answer if record.released is None else record.released
+    assert mended(record) == released
+    assert flaw(record) is None
+
+
 def test_if_nothing_is_left_the_stream_is_blocked() -> None:
     """An empty answer is none, also where what failed was leant on."""
     leaning = f"{SUNK} {CARS}"
@@ -360,8 +500,8 @@ def test_a_judge_reads_a_unit_with_what_was_released(mode: Any) -> None:
         scorer = Scorer(verifiers=[judge])
         record = record_of(f"{LEAVES} {COSTS} {SUNK}", scorer=scorer, fallback=FALLBACK)
 
-    assert record.exchange.answer == f"{LEAVES} {COSTS}"
-    assert [claim.span for claim in record.report.facts] == [(0, 30), (31, 64)]
+    assert record.released == f"{LEAVES} {COSTS}"
+    assert [claim.span for claim in record.report.facts][:2] == [(0, 30), (31, 64)]
     assert not record.decision.passed
     assert len(record.attempts[0].report.unsupported) == 1
     if mode == "local":
@@ -575,6 +715,88 @@ def test_a_model_that_falls_silent_is_not_waited_for() -> None:
     assert closed == ["closed"]
 
 
+ENDED = {
+    "a sentence": LEAVES,
+    "and its paragraph": f"{LEAVES}\n\n",
+    "and a space": f"{LEAVES} ",
+    "and the beginning of a word": f"{LEAVES} Do",
+}
+
+
+@pytest.mark.parametrize("text", ENDED.values(), ids=ENDED)
+def test_what_has_ended_is_not_blocked_by_a_pause(text: str) -> None:
+    """It is verified when its time is over, and the stream goes on."""
+    rest = f"{text[len(LEAVES) :] or ' '}{'gs' if text.endswith('Do') else 'Dogs'} travel free."
+    out = asyncio.Event()
+
+    async def pausing() -> AsyncIterator[str]:
+        yield text
+        await out.wait()
+        yield (LEAVES + rest).removeprefix(text)
+
+    async def read() -> list[str]:
+        got: list[str] = []
+        course = course_of(asyncio.get_running_loop().time, max_hold_seconds=0.2)
+        async for piece in areleased(course, lambda again: pausing()):
+            got.append(piece)
+            out.set()
+        assert course.record.decision.passed
+        return got
+
+    assert asyncio.run(read()) == [LEAVES, rest]
+
+
+def test_what_has_ended_in_a_pause_is_still_verified() -> None:
+    """One that does not hold ends the stream; who reads himself sees it at the next piece."""
+    clock = Clock()
+
+    def pausing(*pieces: str) -> Iterator[str]:
+        for piece in pieces:
+            yield piece
+            clock.pass_(9.0)
+
+    for pieces, wanted in (
+        ((LEAVES, " ", f" {CARS}"), [LEAVES, f"  {CARS}"]),
+        ((LEAVES, " And", f" {COSTS}"), [LEAVES, f" And {COSTS}"]),
+        ((SUNK, " ", f" {CARS}"), [FALLBACK]),
+        ((f"{LEAVES} It", "", " carries 40 cars."), [LEAVES, f" {CARS}"]),
+        ((f"{LEAVES} It", "", " carries 40", " cars."), [LEAVES, f"\n\n{FALLBACK}"]),
+    ):
+        course = course_of(clock, max_hold_seconds=5.0)
+        assert list(released(course, lambda again, p=pieces: pausing(*p))) == wanted
+
+
+@settings(deadline=None, max_examples=40)
+@given(SENTENCES, BETWEEN, st.sets(st.integers(0, 6)), st.booleans())
+def test_neither_bytes_nor_verdicts_depend_on_pauses(
+    sentences: list[str], between: str, pauses: set[int], repairs: bool
+) -> None:
+    """Of a model that pauses where a sentence has ended."""
+    on_fail = "repair" if repairs else "block"
+
+    def played(pauses: set[int]) -> tuple[str, Record]:
+        clock, got = Clock(), ""
+        course = course_of(clock, on_fail=on_fail)
+        pieces: list[str | None] = []
+        for number, sentence in enumerate(sentences):
+            pieces += [sentence, *([""] if number in pauses else []), between]
+        for piece in [*pieces[:-1], None]:
+            clock.pass_(100.0 if piece == "" else 0.0)
+            for move in pushed(course, piece):
+                got += move.text
+                if move.ends:
+                    return got, course.record
+        raise AssertionError("it has not ended")
+
+    (got, record), (wanted, other) = played(pauses), played(set())
+
+    assert got == wanted
+    assert record.decision == other.decision
+    assert [(c.span, c.label) for c in record.report.claims] == [
+        (c.span, c.label) for c in other.report.claims
+    ]
+
+
 def test_a_quiet_model_holds_nothing() -> None:
     """It may think as long as it likes before it writes."""
     thought: list[bool] = []
@@ -670,7 +892,7 @@ def test_a_stream_may_be_read_in_any_thread() -> None:
 
 @pytest.mark.parametrize("after", range(4))
 def test_a_reader_that_leaves_closes_the_model(after: int) -> None:
-    """At any point, in the same context in which it ran; nothing is told of it."""
+    """At any point, in the same context in which it ran; what was released is on record."""
     closed: list[str] = []
     told: list[Record] = []
     sentences = [LEAVES, COSTS, CARS, DOGS]
@@ -689,8 +911,10 @@ def test_a_reader_that_leaves_closes_the_model(after: int) -> None:
                 await asyncio.sleep(0)
                 yield piece
         finally:
-            await asyncio.sleep(0)
-            closed.append("async")
+            try:
+                await asyncio.sleep(0)
+            finally:  # it may have ended, and be cancelled while it does
+                closed.append("async")
 
     async def leave() -> None:
         stream = aanswer(DOCS)
@@ -708,7 +932,106 @@ def test_a_reader_that_leaves_closes_the_model(after: int) -> None:
     assert closed == (["sync", "async"] if after else [])
     assert answer.wait()
     assert aanswer.wait()
-    assert told == []
+    assert len(told) == (2 if after else 0)
+    for record in told:
+        assert record.exchange.answer == " ".join(sentences[:after])
+        assert record.exchange == record.attempts[-1].exchange
+        assert [claim.text for claim in record.report.claims] == sentences[:after]
+        assert (record.report.score, record.decision.passed) == (1.0, True)
+        assert record.decision.reason.endswith("; its reader left before the end")
+        assert (record.released, flaw(record)) == (None, None)
+
+
+def test_a_stream_that_is_thrown_away_is_on_record() -> None:
+    """As one that is closed by name."""
+    told: list[Record] = []
+    for stream in (streaming, astreaming):
+        guarded = stream(cut(f"{LEAVES} {CARS} {COSTS}"), sinks=[told.append])
+
+        async def begin(answer: Any) -> None:
+            texts = answer()
+            assert await anext(texts) == LEAVES
+            del texts
+            gc.collect()
+            await asyncio.sleep(0)
+
+        if stream is streaming:
+            assert next(guarded()) == LEAVES
+            gc.collect()
+        else:
+            asyncio.run(begin(guarded))
+        assert guarded.wait()
+    assert [record.exchange.answer for record in told] == [LEAVES, LEAVES]
+    assert all("its reader left before the end" in record.decision.reason for record in told)
+
+
+BROKEN = {
+    "after a sentence": (f"{LEAVES} {CARS} A ticket", "block", f"{LEAVES} {CARS}", "deliver"),
+    "after one that was left out": (f"{LEAVES} {SUNK} A ticket", "repair", LEAVES, "repair"),
+    "after one that was all": (f"{SUNK} A ticket", "repair", "", "repair"),
+    "before that": ("A ticket", "block", None, ""),
+}
+
+
+@pytest.mark.parametrize(("text", "on_fail", "wanted", "action"), BROKEN.values(), ids=BROKEN)
+@pytest.mark.parametrize("error", [OSError("gone"), asyncio.CancelledError("inside")])
+def test_a_model_that_breaks_off_leaves_a_record_of_what_was_released(
+    text: str, on_fail: str, wanted: str | None, action: str, error: BaseException
+) -> None:
+    """It says so; where nothing was checked there is none, as of a whole answer."""
+    told: list[Record] = []
+
+    @guards(sinks=[told.append], on_fail=on_fail)
+    def answer(context: Any) -> Iterator[str]:
+        yield text
+        raise error
+
+    @guards(sinks=[told.append], on_fail=on_fail)
+    async def aanswer(context: Any) -> AsyncIterator[str]:
+        yield text
+        raise error
+
+    async def aread() -> None:
+        async for _ in aanswer(DOCS):
+            pass
+
+    for read in (lambda: list(answer(DOCS)), lambda: asyncio.run(aread())):
+        with pytest.raises(type(error)):
+            read()
+    assert answer.wait()
+    assert aanswer.wait()
+
+    assert [record.exchange.answer for record in told] == [] if wanted is None else [wanted] * 2
+    for record in told:
+        assert record.decision.reason.endswith("; it broke off before the end")
+        assert (record.decision.action, record.decision.passed) == (action, True)
+        assert mended(record) == record.exchange.answer
+        assert flaw(record) is None
+
+
+def test_a_reader_that_leaves_amid_a_further_attempt_leaves_the_first_on_record() -> None:
+    """Which did not pass, and of which nothing was released."""
+    told: list[Record] = []
+
+    @guards(sinks=[told.append], on_fail="regenerate")
+    async def answer(context: Any, feedback: str = "") -> AsyncIterator[str]:
+        if feedback:
+            await asyncio.Event().wait()
+        yield f"{SUNK} And so on"
+
+    async def leave() -> None:
+        async with asyncio.timeout(0.5):
+            async for _ in answer(DOCS):
+                pass
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(leave())
+    assert answer.wait()
+
+    [record] = told
+    assert (record.exchange.answer, record.released) == (SUNK, "")
+    assert (record.decision.passed, record.report.score) == (False, 0.0)
+    assert "its reader left before the end" in record.decision.reason
 
 
 class Stuck(TableVerifier):

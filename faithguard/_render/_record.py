@@ -12,7 +12,7 @@ from faithguard._render._sheet import Sheet, became, line, sheet_of, visible
 
 if TYPE_CHECKING:
     from faithguard.store import Opinion
-    from faithguard.types import Attempt, Passage, Record
+    from faithguard.types import Passage, Record
 
 __all__ = ["SAID", "RecordSheet", "Shown", "record_sheet"]
 
@@ -20,6 +20,7 @@ SAID = "what people say of the verdicts"
 
 # Characters shown of one text.
 _QUESTION = 600
+_RELEASED = 200
 _PASSAGE = 4_000
 _WORD = 80
 _NOTE = 300
@@ -50,7 +51,7 @@ class RecordSheet:
     report: Sheet
     """Of the last attempt, with the decision and what was changed."""
     earlier: tuple[Sheet, ...]
-    """Of the attempts before it; where a stream was blocked, of what was not released as well."""
+    """Of the attempts before it."""
     said: tuple[str, ...]
     """What people said of the claims."""
     passages: tuple[Shown, ...]
@@ -68,7 +69,7 @@ def record_sheet(record: Record, opinions: Sequence[Opinion] = ()) -> RecordShee
         earlier=tuple(
             # by what policy it was graded is not known
             replace(sheet_of(attempt.report), level="", notes=())
-            for attempt in _earlier(record)[:_ATTEMPTS]
+            for attempt in record.attempts[:-1][:_ATTEMPTS]
         ),
         said=tuple(map(_said, opinions)),
         passages=tuple(
@@ -78,14 +79,6 @@ def record_sheet(record: Record, opinions: Sequence[Opinion] = ()) -> RecordShee
     )
 
 
-def _earlier(record: Record) -> tuple[Attempt, ...]:
-    last = record.attempts[-1:]
-    went_on = not record.decision.passed and any(
-        attempt.exchange.answer != record.exchange.answer for attempt in last
-    )
-    return record.attempts if went_on else record.attempts[:-1]
-
-
 def _about(record: Record) -> Iterator[str]:
     exchange, decision = record.exchange, record.decision
     yield line(exchange.id, _WORD)
@@ -93,6 +86,8 @@ def _about(record: Record) -> Iterator[str]:
         yield f"{exchange.started_at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
     yield line(decision.domain, _WORD)
     yield became(decision, len(record.attempts))
+    if record.released is not None:
+        yield f"released before: {line(record.released, _RELEASED) or 'nothing'}"
     if exchange.tags:
         yield "tags " + ", ".join(line(tag, _WORD) for tag in exchange.tags[:10])
     attempts = len(record.attempts)

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, cast, get_args
 
+from faithguard._denied import denied_in, is_negative
 from faithguard.claims._kept import says_the_same
 from faithguard.types import Claim, Kind
 
@@ -151,6 +152,8 @@ def _covered(claim: Claim, answer: str, statements: Sequence[_Statement]) -> boo
     """Say whether the statements of its part say what a local claim says."""
     if claim.kind != "fact" or all(one.text == claim.text for one in statements):
         return bool(statements)
+    if denied_in(claim.text) is not None and not all(is_negative(one.text) for one in statements):
+        return False  # its sign, or the title above it, is in no word of the part
     source = answer[slice(*claim.span)]
     # what stands for itself is the whole of it
     said = [source if one.text == claim.text else one.text for one in statements]

@@ -15,7 +15,7 @@ from typing import Literal
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from faithguard.claims._fences import is_prose, read_lines
+from faithguard.claims._fences import hidden_in, is_prose, read_lines
 from faithguard.claims._kinds import states
 from faithguard.claims._values import read_values
 from faithguard.claims._verbs import has_verb
@@ -242,9 +242,14 @@ class _Reader:
             )
         if values:
             return
-        for low, high in read_lines(lines, info, closed=closed):
+        runs = read_lines(lines, info, closed=closed)
+        for low, high in runs:
             lists = not any(map(has_verb, lines[low:high]))
             self._nest(self.lines[inner[low]][0], self.lines[inner[high - 1]][1], deeper=int(lists))
+        for line, low, high in hidden_in(lines):
+            if not any(first <= line < last for first, last in runs):
+                start = self.lines[inner[line]][0]
+                self._nest(start + low, start + high)
 
     def _nest(self, start: int, end: int, *, deeper: int = 0) -> None:
         """Take in the blocks of a part of the answer that is read on its own."""

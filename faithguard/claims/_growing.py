@@ -12,15 +12,17 @@ that word and from the beginning of its line; what is over is not split again.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 
 from faithguard.claims._local import Stretch, stretches
 from faithguard.claims._plain import CITATION, has_words
 from faithguard.claims._sentences import TIGHT
 
-__all__ = ["GrowingAnswer", "Unit"]
+__all__ = ["TABLE_RULE", "GrowingAnswer", "Unit"]
 
 _PLACE = re.compile(r"[.!?…؟।。！？]+|\r\n?|\n")
 _WIDE = frozenset("。！？")
@@ -30,6 +32,18 @@ _MARKER = re.compile(r"(?:\d{1,3}|[^\W\d_])[.)]")
 _FENCE = re.compile(r"[ \t>]*(?:[-*+] |\d{1,3}[.)] )?[ \t]*(`{3,}|~{3,})[ \t]*([^\s`]*)[ \t]*")
 _PROSE_FENCES = frozenset({"markdown", "md"})
 _JSON = re.compile(r"\s*(?:\{|\[\s*[\"{\[])")
+_OPENS = "«‹„‚“"
+_MARKS = _OPENS + "»›”‟‘’\"'`´([*_~"
+"""What may open a quotation, code or emphasis; the first do nothing else."""
+_ENDS = re.compile(
+    rf"(?:[.!?…؟।。！？][\"'`´“”’»›」』）】)*_~\]]*(?:\s*{CITATION.pattern})*|"
+    r"[|\n][ \t]*\r?\n)\s*\Z",
+    re.IGNORECASE,
+)
+"""What stands at the end of a text that ends in a sentence, a paragraph or a row."""
+_OPEN_LINK = re.compile(r"\]\([^)\s]*\Z")
+TABLE_RULE = re.compile(r"^[ \t>]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t:-]*$", re.MULTILINE)
+"""The line under the head of a table."""
 _BRACKETS = {"[": "]", "【": "】"}
 _LONGEST_CITATION = 100
 _LONGEST_LINE = 1_500
@@ -67,6 +81,8 @@ class GrowingAnswer:
         self._fence = ""
         """The mark that closes the code in which it lies."""
         self._json: bool | None = None
+        self._pauses = False
+        """Whether what comes next is not waited for."""
 
     @property
     def held(self) -> str:
@@ -83,6 +99,32 @@ class GrowingAnswer:
         self._text += piece
         while (unit := self._next()) is not None:
             yield unit
+
+    def paused(self) -> Unit | None:
+        """Return the first unit of what is held, if it is over for all that can be seen.
+
+        It is where it is followed by the beginning of another, or would be if one began here:
+        the end of a sentence, a row or a paragraph, but no abbreviation, and nothing that only
+        leads to what comes next.
+        """
+        if self._json or (self._json is None and _JSON.match(self._text)):
+            return self.rest() if _is_json(self._text) else None
+        more = "\n" if self._fence else "It " if _begins(self._text) else " It "
+        ahead = copy(self)
+        ahead._pauses = True
+        ahead._text += more
+        unit = ahead._next()
+        if unit is None or not unit.whole or len(unit.text) > len(self.held):
+            return None
+        rest = self.held[len(unit.text) :]
+        ended = _ENDS.search(self.held) and not _OPEN_LINK.search(self.held)
+        if not (rest.strip() or self._fence or ended):
+            return None
+        vars(self).update(vars(ahead))
+        self._pauses = False
+        self._text = self._text.removesuffix(more)
+        self._at = min(self._at, len(self._text))
+        return unit
 
     def rest(self, *, whole: bool = True) -> Unit | None:
         """Return all that is held as a unit; None if nothing is.
@@ -157,14 +199,16 @@ class GrowingAnswer:
         if not found or found[-1].start < place.end():
             return None
         over = [one for one in found[:-1] if self._done < one.end <= found[-1].start]
-        if not over or over[-1].joined:
+        if not over or (over[-1].leads if self._pauses else over[-1].joined):
             return None
-        return self._taken(over[-1].end, over)
+        return self._taken(_before_mark(self._text, place.end(), over[-1].end), over)
 
     def _taken(self, end: int, over: Sequence[Stretch] = (), *, whole: bool = True) -> Unit:
         """Return what is held up to a place, and hold what comes after it."""
         unit = Unit(self._text[self._done : end], self._lead(over), whole)
         row = bool(over) and over[-1].row
+        if row and (rules := [*TABLE_RULE.finditer(self._text, 0, end)]):
+            return self._row_taken(unit, rules[-1].end(), end)
         keep = 0 if row else max(self._text.rfind(mark, 0, end) for mark in "\r\n") + 1
         if end - keep > _LONGEST_LINE and not row:
             keep = end
@@ -172,6 +216,13 @@ class GrowingAnswer:
         self._done = end - keep
         self._at = max(self._at - keep, self._done)
         self._line = max(self._line - keep, 0)
+        return unit
+
+    def _row_taken(self, unit: Unit, head: int, end: int) -> Unit:
+        """Hold what comes after a row, and keep of its table the head."""
+        self._text = self._text[:head] + self._text[end:]
+        self._at = max(self._at - (end - head), head)
+        self._done = self._line = head
         return unit
 
     def _lead(self, over: Sequence[Stretch]) -> int:
@@ -189,6 +240,33 @@ class GrowingAnswer:
             if line > lead and has_words(self._text[lead:line]):
                 lead = line  # the head of its table
         return lead - self._done
+
+
+def _begins(text: str) -> bool:
+    """Say whether a word that is put to the end of a text is a new one."""
+    return text.rstrip(_MARKS)[-1:].isspace()
+
+
+def _before_mark(text: str, begin: int, end: int) -> int:
+    """Return where a sentence ends that is followed by a mark whose partner is not there yet.
+
+    Args:
+        text: Of which the mark may be taken for one that closes the sentence.
+        begin: Where its stop ends.
+        end: Where the mark ends, if there is one.
+    """
+    bare = text[begin:end].rstrip(_MARKS)
+    mark = text[begin + len(bare) : end]
+    opens = mark[:1] in _OPENS or not text[end : end + 1].isspace()
+    return begin + len(bare.rstrip()) if mark and opens and bare[-1:].isspace() else end
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _next_word(text: str, at: int) -> tuple[int, int] | None:

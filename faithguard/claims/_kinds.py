@@ -10,6 +10,7 @@ is in doubt is a fact.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from faithguard.claims._content import tells
 from faithguard.claims._phrases import (
@@ -94,6 +95,7 @@ _END = 60
 _SENTENCE_END = re.compile(r"(?<=[.!?？؟])\s+")
 
 
+@lru_cache(maxsize=4_096)  # an answer that grows is read again and again
 def kind_of(words: str) -> Kind:
     """Return the kind of a sentence, given without markup."""
     kind = form_of(words)
@@ -102,6 +104,7 @@ def kind_of(words: str) -> Kind:
     return "fact" if tells(_bare(words.translate(_QUOTES)), kind) else kind
 
 
+@lru_cache(maxsize=4_096)
 def form_of(words: str) -> Kind:
     """Return the kind that a sentence has by its form; it may hold a statement all the same."""
     if _QUESTION.search(words[-_END:]):

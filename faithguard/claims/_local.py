@@ -10,9 +10,22 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from faithguard._denied import (
+    Boxes,
+    boxes_of,
+    denies_items,
+    lists_faults,
+    not_so,
+    parted,
+    retracts,
+    signed_no,
+    statements_denied,
+    struck,
+    unstruck,
+)
 from faithguard._polar import agrees, denies
 from faithguard.claims._attribution import attribution_end, without_attribution
 from faithguard.claims._blocks import Block, blocks, cells
@@ -21,6 +34,7 @@ from faithguard.claims._content import title_tells
 from faithguard.claims._json import ANSWER_KEYS, leaves
 from faithguard.claims._kinds import form_of, is_absence, is_polar, kind_of
 from faithguard.claims._plain import CITATION, citations, has_words, in_plain_letters, words_of
+from faithguard.claims._references import announces_sources, name_of_source, names_source
 from faithguard.claims._sentences import Sentence, sentences
 from faithguard.claims._verbs import UNSURE, has_verb, verb_at
 from faithguard.types import Claim, Kind
@@ -68,6 +82,7 @@ _ECHO = re.compile(
     re.IGNORECASE,
 )
 # An answer of signs alone, to a question.
+_SIGNS = re.compile("[❌✗✘✖❎👎🚫⛔🙅☒☐]\ufe0f?")
 _AGREES = re.compile("[👍✅✔✓☑👌🆗💯⭕🙆]")
 _DISAGREES = re.compile("[👎❌✗✘✖❎🚫⛔🙅]")
 _REQUEST = re.compile(
@@ -127,6 +142,10 @@ class _Unit:
     lead: tuple[str, ...] = ()
     title: bool = False
     """Whether it is a title that says something without a verb."""
+    denied: bool = False
+    """Whether it is crossed out, by a sign or by a stroke."""
+    names: str = ""
+    """The source that it names, and of which it says nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +160,8 @@ class _Found:
     """Whether it needs the question to say something."""
     short: str = ""
     """What then follows the question."""
+    denied: bool = False
+    """Whether its words are not so."""
     title: bool = False
     """Whether it is a title that says something without a verb."""
     cites: tuple[tuple[str, int], ...] = ()
@@ -190,7 +211,7 @@ class LocalClaims:
     @property
     def name(self) -> str:
         """`name@version`: part of every report."""
-        return "local-claims@3"
+        return "local-claims@4"
 
     def extract(self, answer: str, question: str | None = None) -> list[Claim]:
         """Return the claims of an answer, in its order."""
@@ -209,7 +230,7 @@ class LocalClaims:
         return [
             Claim(
                 id=f"c{number}",
-                text=one.text,
+                text=not_so(one.text) if one.denied else one.text,
                 span=(one.start, one.end),
                 kind=one.kind,
                 cites=one.cites,
@@ -224,8 +245,41 @@ class LocalClaims:
 
 def _in_text(answer: str) -> list[_Found]:
     answer = in_plain_letters(answer)
-    found = [claim for unit in _led(list(_units(answer))) for claim in _claims(unit)]
-    return _without_repeated_titles(found)
+    units = list(_with_sources(_units(answer)))
+    found = [claim for unit in _led(units) for claim in _claims(unit)]
+    return _without_repeated_titles(_retracted(found, answer))
+
+
+def _retracted(found: list[_Found], answer: str) -> list[_Found]:
+    """Join what is said with the verdict behind it: "Tea heals. This is false."."""
+    kept: list[_Found] = []
+    for one in found:
+        last = kept[-1] if kept else None
+        if last is None or one.kind not in ("fact", "courtesy", "opinion"):
+            kept.append(one)
+        elif last.kind == "question" and _settles_asked(one, answer[last.end : one.start]):
+            said = "No." if retracts(one.text) else one.short or one.text
+            text = f"{last.text} {said}"
+            kept[-1] = replace(last, kind="fact", end=one.end, text=text, cites=one.cites)
+        elif last.kind == "fact" and has_verb(last.text) and _takes_back(one, last):
+            text = last.text[:-1] + "." if last.text.endswith("?") else last.text
+            cites = (*last.cites, *one.cites)
+            kept[-1] = replace(
+                last, end=one.end, text=text, denied=True, fragment=False, cites=cites
+            )
+        else:
+            kept.append(one)
+    return kept
+
+
+def _settles_asked(one: _Found, between: str) -> bool:
+    """Say whether a sentence is the answer to the question before it in the same paragraph."""
+    bare = retracts(one.text) or agrees(one.text) or denies(one.text)
+    return bare and "\n\n" not in between
+
+
+def _takes_back(one: _Found, last: _Found) -> bool:
+    return retracts(one.text) and not (agrees(last.text) or denies(last.text) or last.denied)
 
 
 def _without_repeated_titles(found: list[_Found]) -> list[_Found]:
@@ -280,14 +334,18 @@ def _in_json(answer: str) -> list[_Found] | None:
 
 def _units(answer: str) -> Iterator[_Unit]:
     """Yield what can be a claim, and titles and lead-ins."""
+    strokes, signs = struck(answer), boxes_of(answer)
     for index, block in enumerate(blocks(answer)):
         found = (
             [Sentence(0, len(block.text), False)] if block.kind == "row" else sentences(block.text)
         )
         item = block.item
+        signed = _signed_no(block, found, signs)
+        at = block.start
+        own = [(start - at, end - at) for start, end in strokes]
         for number, sentence in enumerate(found):
-            source = block.text[sentence.start : sentence.end]
-            words = words_of(source)
+            source, crossed = unstruck(block.text, sentence.start, sentence.end, own)
+            words = words_of(_SIGNS.sub("", source) if signed[number] else source)
             if not has_words(words):
                 continue
             item = item or sentence.item
@@ -300,6 +358,7 @@ def _units(answer: str) -> Iterator[_Unit]:
                 index=index,
                 first=number == 0 or sentence.item,
                 item=item,
+                denied=crossed != signed[number],
             )
         if block.kind == "code":
             yield _Unit(
@@ -314,10 +373,52 @@ def _units(answer: str) -> Iterator[_Unit]:
             )
 
 
+def _with_sources(units: Iterable[_Unit]) -> Iterator[_Unit]:
+    """Yield units, those that only name a source of what is said before them as such."""
+    told = listed = False
+    for unit in units:
+        entry = name_of_source(unit.words) or (unit.words if listed else "")
+        if announces_sources(unit.words):
+            listed = told
+        elif told and entry and names_source(entry):
+            unit = replace(unit, names=entry)
+        elif unit.block.kind == "heading":
+            listed = False
+        else:
+            told = told or (unit.block.kind == "row" or kind_of(unit.words) == "fact")
+        yield unit
+
+
+def _signed_no(block: Block, found: list[Sentence], signs: Boxes) -> list[bool]:
+    """Say of each sentence of a block whether a sign says no to it."""
+    no = [False] * len(found)
+    if block.kind == "row":
+        return no
+    begin = 0
+    for number in range(1, len(found) + 1):
+        # each line, or item, has its own signs
+        if number < len(found) and "\n" not in _between(block, found, number):
+            continue
+        group = found[begin:number]
+        start = block.text.rfind("\n", 0, group[0].start) + 1
+        end = block.text.find("\n", group[-1].end)
+        line = block.text[start : end if end >= 0 else len(block.text)]
+        spans = [(one.start - start, one.end - start) for one in group]
+        no[begin:number] = signed_no(line, spans, signs)
+        begin = number
+    return no
+
+
+def _between(block: Block, found: list[Sentence], number: int) -> str:
+    return block.text[found[number - 1].end : found[number].start]
+
+
 def _led(units: list[_Unit]) -> Iterator[_Unit]:
     """Drop titles and lead-ins; hand lead-ins to the units that they lead to."""
     # The lead-ins in force, with the list depth of their items.
     leads: list[tuple[int, str]] = []
+    denying = above = ""
+    """The title in force that denies what stands under it, and the last one, whatever it says."""
     for index, unit in enumerate(units):
         following = units[index + 1] if index + 1 < len(units) else None
         depth = _depth(unit)
@@ -326,8 +427,10 @@ def _led(units: list[_Unit]) -> Iterator[_Unit]:
         if unit.block.kind == "code":
             leads.clear()
             continue
-        if _is_title(unit, following):
+        if _entitles(unit, following):
             leads.clear()
+            above = unit.words
+            denying = above if denies_items(above) else ""
             continue
         if following is not None and _leads(unit, following):
             if _speaks(unit, following):
@@ -340,9 +443,43 @@ def _led(units: list[_Unit]) -> Iterator[_Unit]:
             continue
         if leads:
             unit = replace(unit, lead=tuple(text for _, text in leads))
-        yield replace(unit, title=True) if _names(unit) else unit
+        elif denying and _stands_under(unit, following, denying):
+            unit = replace(unit, lead=(f"{denying.rstrip('?:：. ')}:",))
+        yield _as_meant(unit, above)
         if depth == 0:
             leads.clear()
+
+
+def _as_meant(unit: _Unit, above: str) -> _Unit:
+    """Return a unit as a title, or as said after all: under "Cons" a cross says that it is bad."""
+    if unit.denied and _SIGNS.search(unit.block.text):
+        unit = replace(unit, denied=not any(map(lists_faults, (above, *unit.lead))))
+    return replace(unit, title=True) if _names(unit) else unit
+
+
+def _entitles(unit: _Unit, following: _Unit | None) -> bool:
+    """Say whether a unit is the title of what comes, also one that denies it and has a verb."""
+    if _is_title(unit, following):
+        return True
+    if following is None or following.index == unit.index or unit.block.kind == "row":
+        return False
+    bold = unit.source.startswith(("**", "__")) and unit.source.rstrip(":").endswith(("**", "__"))
+    titled = unit.block.kind == "heading" or (bold and not unit.item)
+    return (
+        titled
+        and denies_items(unit.words)
+        and not (_COLON.search(unit.words) and _leads(unit, following))
+    )
+
+
+def _stands_under(unit: _Unit, following: _Unit | None, title: str) -> bool:
+    """Say whether a title that denies what is listed under it denies a unit."""
+    if not unit.first:
+        return False
+    if _depth(unit) > 0:
+        return unit.block.kind != "row"
+    alone = following is None or following.index != unit.index
+    return alone and bool(statements_denied(title, unit.words))
 
 
 def _speaks(unit: _Unit, following: _Unit) -> bool:
@@ -424,11 +561,29 @@ def _number(text: str) -> bool:
 
 def _claims(unit: _Unit) -> Iterator[_Found]:
     """Yield the claims of one unit."""
+    if unit.names:
+        yield _Found(
+            start=unit.start,
+            end=unit.end,
+            text=f"Source: {unit.names}",
+            kind="meta",
+            cites=citations(unit.source),
+        )
+        return
     if unit.block.kind == "row":
         text = _lead_text(unit, unit.block.said or row_text(unit.source, unit.block.header))
         yield _Found(
-            start=unit.start, end=unit.end, text=text, kind="fact", cites=citations(unit.source)
+            start=unit.start,
+            end=unit.end,
+            text=text,
+            kind="fact",
+            cites=citations(unit.source),
+            denied=unit.denied,
         )
+        return
+    listed = parted(unit.words)
+    if len(listed) > 1 and not unit.lead:
+        yield from _items_denied(unit, listed)
         return
     whole = kind_of(unit.words)
     pieces = _pieces(unit.source, form_of(unit.words) if whole == "fact" else whole)
@@ -450,10 +605,12 @@ def _claims(unit: _Unit) -> Iterator[_Found]:
             short = words[answered.end() :] if answered else words
             polar = agrees(words) or denies(words)
             short = short if polar or (not has_verb(short) and _short(short)) else ""
-        fragment = kind == "fact" and not unit.lead and bool(short)
+        fragment = kind == "fact" and not (unit.lead or listed) and bool(short)
         if kind == "fact":
             words = _lead_text(unit, words, statement=has_verb(words))
         end = start + len(source.strip())
+        if unit.denied and len(pieces) == 1:
+            start, end = unit.start, unit.end  # with the marks that cross it out
         yield _Found(
             start=start,
             end=end,
@@ -463,6 +620,25 @@ def _claims(unit: _Unit) -> Iterator[_Found]:
             short=short or words,
             title=unit.title,
             cites=citations(source) if kind == "fact" else (),
+            denied=unit.denied and kind == "fact",
+        )
+
+
+def _items_denied(unit: _Unit, items: tuple[str, ...]) -> Iterator[_Found]:
+    """Yield a claim for each item of "Excluded: a, b and c"."""
+    title = unit.words.partition(":")[0].strip()
+    at = unit.source.find(":") + 1
+    for item in items:
+        found = unit.source.find(item, at)
+        begin, end = (found, found + len(item)) if found >= 0 else (0, len(unit.source))
+        at = max(at, end if found >= 0 else at)
+        yield _Found(
+            start=unit.start + begin,
+            end=unit.start + end,
+            text=f"{title}: {item}",
+            kind="fact",
+            cites=citations(unit.source),
+            denied=unit.denied,
         )
 
 

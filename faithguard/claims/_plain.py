@@ -25,7 +25,9 @@ _TAGS = (
     "mark|ol|p|pre|s|section|small|span|strong|sub|summary|table|tbody|td|th|thead|tr|u|ul"
 )
 # What a reader does not see inside a word.
-_INVISIBLE = "\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
+_INVISIBLE = (
+    "\u00ad\u0335\u0336\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
+)
 _LETTER = r"[\da-zA-ZÀ-ɏͰ-ӿ]"
 _JOINED = rf"(?<={_LETTER})[\u200c\u200d]+|(?<![\u200c\u200d])[\u200c\u200d]+(?={_LETTER})"
 # Titles and descriptions that hold a figure say something.
@@ -106,9 +108,6 @@ _FUNCTION = frozenset(
     "des qui e ma il lo gli i è sono di da per che é são em com um uma os as não en het een van "
     "op met voor zijn wordt dat ve bir ile "
     "show suggest state say report find indicate explain describe mention note use sell".split()
-)
-_STRUCK = re.compile(
-    r"~~(?=\S)[^~]{1,2000}(?<=\S)~~|<(s|del|strike)>[^<>]{1,2000}</\1>", re.IGNORECASE
 )
 # Without these there is no markup; most sentences have none.
 _MARKUP = re.compile(r"[\[\]<>*_~`\\【\x00-\x1f\x7f]|\s\s")
@@ -224,21 +223,12 @@ def citations(source: str) -> tuple[tuple[str, int], ...]:
     return tuple((words or rest, number) for words, number in found if has_words(words or rest))
 
 
-def _without_struck(text: str) -> str:
-    """Return a text without what is struck through, unless nothing would be left of it."""
-    if "~~" not in text and "<" not in text:
-        return text
-    left = _STRUCK.sub(" ", text)
-    return left if has_words(left) else text
-
-
 def words_of(source: str) -> str:
     """Return the words of a piece of markdown, without emphasis, links, tags and citations."""
     source = visible(source)
     if _MARKUP.search(source) is None:
         return source.strip()
     text, cited = _without_citations(source)
-    text = _without_struck(text)
     for pattern, into in _STEPS:
         text = pattern.sub(into, text)
     text = _SPACE.sub(" ", text).strip()

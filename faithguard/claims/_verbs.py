@@ -7,6 +7,7 @@ purpose: an unknown verb only means that nothing is split.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _MODALS = "can could may might must shall should will would cannot"
 _BE = "is are was were has have had does did do"
@@ -65,6 +66,7 @@ _UNSPACED = re.compile(
 )
 
 
+@lru_cache(maxsize=4_096)
 def has_verb(text: str) -> bool:
     """Say whether a verb of the closed lists stands in the text."""
     return verb_at(text) is not None or _UNSPACED.search(text) is not None

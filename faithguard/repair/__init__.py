@@ -7,6 +7,8 @@ No I/O happens here.
     _layout       the units: sentences, items, rows
     _corrections  what the context says instead
     _rewrite      what a judge's model would write instead
+    _clauses      a sentence without the claims in it that are unsupported
+    _parts        the same of a sentence that is one claim
     _cuts         what is left where a unit goes
     _antecedents  what a kept "it" then means
 
@@ -30,6 +32,7 @@ from faithguard.repair._corrections import corrections
 from faithguard.repair._cuts import cuts
 from faithguard.repair._edits import Edit, Edited, edited
 from faithguard.repair._layout import Layout, Unit, layout_of
+from faithguard.repair._parts import part_cut
 from faithguard.repair._rewrite import Rewrite, rewrite_of, texts_in
 from faithguard.types import Claim, Evidence, Exchange, Repair, Report
 from faithguard.verifiers import Context
@@ -170,6 +173,8 @@ class Mending:
         if contradicted and not self._asked:
             yield _Option(ask=True)
         cut = clause_cut(self._layout, patient.unit, patient.wrong, patient.good)
+        if cut is None:
+            cut = part_cut(self._layout, patient.unit, self._context)
         if cut is not None:
             yield _Option(cut)
         if not patient.good:

@@ -154,6 +154,7 @@ class _Rewriter:
                 for a in record.attempts
             ),
             repairs=tuple(self.repair(r, before) for r in record.repairs),
+            released=None if record.released is None else self.text(record.released),
         )
 
     def exchange(self, exchange: Exchange) -> Exchange:

@@ -12,7 +12,7 @@ What a framework's guard does:
     course.record                                     # what became of it; already in the sinks
 
 - `exchange(answer)` returns the `Exchange` that the evidence seen so far makes with a text. It is
-  called once for each unit.
+  called once for each unit, and at the end.
 - `ask(again)` returns an iterator over the pieces of text (not of anything else) that the model
   writes. `again` is None at first; at another attempt (only with "regenerate", and only before
   anything was released) it is an `Again`: what to tell the model, and further evidence. Whatever
@@ -21,12 +21,15 @@ What a framework's guard does:
   (`guard.withheld`, with `course.written`).
 - A blocked stream ends with the fallback's text, as a paragraph of its own if something came
   before it; `course.blocked` is true from then on. Without a fallback `UnfaithfulAnswerError` is
-  raised: its `report` is of all that was written, `record.exchange.answer` is what was released.
+  raised. The report of a blocked stream is of all that was checked; `record.released` is what
+  went out of that.
   A fallback that is no text is the caller's to deliver.
 - Who is told of what the model writes, and does not read it, iterates over `pushed(course, piece)`
   for each piece, and over `pushed(course, None)` at the end, and does as each `Move` says.
-- Close it (`close`, `aclose`) and the model's stream is closed; nothing is left running. It has
-  no record then.
+- Close it (`close`, `aclose`) and the model's stream is closed; nothing is left running. Its
+  record is of what was released until then, and says that its reader left; so does that of a
+  stream whose model breaks off. Where nothing was checked yet there is none. Who iterates over
+  `pushed` says so himself (`course.left`).
 
 Every claim of a unit must be supported, whatever the policy's threshold: one bad sentence cannot
 be made good by those to come. A unit that does not end (`Hold`) fails as a verifier would; an

@@ -6,6 +6,7 @@ to verify, and a `Move` for each unit: what to release, and whether the stream g
 
 from __future__ import annotations
 
+import asyncio
 import re
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -20,12 +21,15 @@ from faithguard.policy import decide
 from faithguard.repair import Rewrite
 from faithguard.repair._antecedents import leans
 from faithguard.scorer import Progress, standing, tallied
-from faithguard.streaming._written import Written
+from faithguard.streaming._written import Stand, Written
 from faithguard.types import Attempt, Claim, Decision, Exchange, Passage, Record, Report
 from faithguard.verifiers.judge import Judge
 
 __all__ = ["Again", "Move", "StreamCourse"]
 
+_LEFT = "; its reader left before the end"
+_BROKE_OFF = "; it broke off before the end"
+_CUT = "; the model did not say that this is the end"
 _HEADING = re.compile(r"[ \t>]*(#{1,6})\s")
 _ENTRY = re.compile(r"\s*\n[ \t>]*(?:[*+•▪●◦‣–—|-]|\d{1,3}[.)]\s)")
 
@@ -49,6 +53,17 @@ class Move:
     """Whether the model's stream is to be closed; `text` is then its fallback, if any."""
     feedback: str | None = None
     """What to ask the model again with, if that is to be done."""
+
+
+class _Stood(NamedTuple):
+    """A course as it stood when a unit began."""
+
+    text: str
+    report: Report | None
+    last: Report | None
+    bad: Report | None
+    kept: list[tuple[str, int]]
+    written: Stand
 
 
 class StreamCourse:
@@ -78,6 +93,8 @@ class StreamCourse:
         """What was released."""
         self.blocked = False
         """Whether the stream ended with something else than the answer."""
+        self.cut = False
+        """Whether the model's stream has ended and did not say so; set by who reads it."""
         policy = settings.policy
         self.mends = policy.on_fail == "repair"
         # a bad sentence is not made good by the others
@@ -94,6 +111,8 @@ class StreamCourse:
         self._attempts: list[Attempt] = []
         self._record: Record | None = None
         self._seconds = 0.0
+        self._stood: _Stood | None = None
+        """Before the unit that is being checked."""
         self.restart()
 
     def restart(self) -> None:
@@ -166,22 +185,34 @@ class StreamCourse:
         return self._hold.seconds - waited
 
     def overdue(self) -> Unit | None:
-        """Return what is held if it has been for too long."""
+        """Return what is held if it has been for too long: a unit that is over, or all of it."""
         if self._since is None or self.patience() > 0:
             return None
-        self._since = None
-        return self._growing.rest(whole=False)
+        unit = self._growing.paused()
+        # what began after a unit that is over has not been held for as long
+        self._since = self._clock() if unit is not None and self._growing.holds else None
+        return unit or self._growing.rest(whole=False)
 
     # -- one unit ---------------------------------------------------------------------------------
 
     def check(self, unit: Unit) -> Generator[Exchange | Rewrite, Any, Move]:
-        """Yield what to verify (after `progress`) or to ask a judge's model; return what to do."""
+        """Yield what to verify (after `progress`) or to ask a judge's model; return what to do.
+
+        Who has the move calls `moved`; if that does not come about, the unit was not checked.
+        """
+        self._stood = _Stood(
+            self.text,
+            self.progress.report,
+            self._last,
+            self._bad,
+            self._kept[:],
+            self._written.stand(),
+        )
         self._leads_still(unit)
         begin = self._written.wrote(unit.text)
         bare = unit.text.lstrip()
         gap = unit.text[: len(unit.text) - len(bare)]
         space = self._spaced(gap)
-        self._space = begin, gap, space
         lead = sum(len(piece) for piece, _ in self._kept)
         lead += len(space) - len(gap) + unit.lead if unit.lead else 0
         at, text = len(self.text), ""
@@ -189,6 +220,7 @@ class StreamCourse:
             self._written.follows(at + len(text), own)
             text += piece
         if self.progress.report is not None and not text.strip():
+            self._written.changed_space(begin, gap, space)
             return self._release(text, self.progress.report)
         report: Report = yield self._exchange(self.text + text)
         self._last = self._timed(report)
@@ -198,14 +230,15 @@ class StreamCourse:
         course = Course(self._strict, max_attempts=1)
         step = course.settle(report, judge=self._judge)
         if not unit.whole and self._strict.on_failure == "closed":
-            return self._stop(report, self._too_long(step.decision), begin)
+            return self._stop(report, begin, why=self._too_long())
         leans_on_nothing = self._leans(unit, claims)
         if step.action == "deliver":
             if leans_on_nothing:
                 return self._leave_out(unit, begin, claims)
+            self._written.changed_space(begin, gap, space)
             return self._release(text, report)
         if not self.mends or report.outcome != "scored":
-            return self._stop(report, step.decision, begin)
+            return self._stop(report, begin)
         while step.call is not None and not leans_on_nothing:
             if isinstance(step.call, Rewrite):
                 step = course.rewritten(step.call, (yield step.call))
@@ -216,11 +249,16 @@ class StreamCourse:
         mended = "" if step.answer is None else step.answer[len(self.text) :]
         if has_words(mended.removeprefix(text[:lead])):
             record = course.record()
+            self._written.changed_space(begin, gap, space)
             first = self._kept[0][1] if self._kept else begin
             self._written.changed(record.repairs, first, mended)
             return self._release(mended, record.report)
         self._bad = report
         return self._leave_out(unit, begin, claims)
+
+    def moved(self) -> None:
+        """Say that what `check` returned is being done."""
+        self._stood = None
 
     def _timed(self, report: Report) -> Report:
         known = self.progress.report
@@ -282,18 +320,15 @@ class StreamCourse:
         return Move()
 
     def _release(self, text: str, report: Report) -> Move:
-        begin, gap, space = self._space
-        self._written.changed_space(begin, gap, space)
         self.text += text
         exchange = replace(report.exchange, answer=self.text)
         self.progress.report = replace(report, exchange=exchange)
         self._kept, self._gone = [], False
         return Move(text)
 
-    def _too_long(self, decision: Decision) -> Decision:
+    def _too_long(self) -> str:
         most = f"{self._hold.chars} characters and {self._hold.seconds:g} seconds"
-        reason = f"no sentence, item or row ended within {most}"
-        return replace(decision, passed=False, reason=reason)
+        return f"no sentence, item or row ended within {most}"
 
     # -- the end ----------------------------------------------------------------------------------
 
@@ -302,25 +337,46 @@ class StreamCourse:
         self._forget_leads()
         report = self.progress.report
         if self._bad is not None and not has_words(self.text):
-            decision = decide(self._bad, self._strict)
-            decision = replace(decision, reason=f"{decision.reason}; nothing is left of it")
-            return self._stop(self._bad, decision, len(self._written.text))
+            return self._stop(self._bad, len(self._written.text), told="; nothing is left of it")
         if report is None:
             raise ConfigError("the stream has not begun: read it first")
-        decision = decide(report, self._strict)
-        if changes := sum(has_words(r.before) for r in self._written.repairs):
-            told = f"; mended by {changes} change{'' if changes == 1 else 's'}"
-            decision = replace(decision, action="repair", reason=decision.reason + told)
-        self._end(report, decision)
+        # why the model ended may have come after its last sentence
+        reason = self._exchange(self.text).finish_reason
+        if self._last is not None:
+            self._last = _ended_by(self._last, reason)
+        self._end(_ended_by(report, reason), _CUT if self.cut else "")
         return Move(ends=True)
 
-    def _stop(self, report: Report, decision: Decision, begin: int) -> Move:
+    def left(self, error: BaseException) -> Record | None:
+        """Take that the stream ends before its time; return the record of what was checked.
+
+        There is none where no unit was done with.
+
+        Args:
+            error: What ended it, on the side of its reader or of its model.
+        """
+        if self._record is not None:
+            return self._record
+        if (stood := self._stood) is not None:
+            self.text, self.progress.report, self._last, self._bad, self._kept, written = stood
+            self._written.back(written)
+        told = _LEFT if _is_leaving(error) else _BROKE_OFF
+        if self._last is not None:
+            self._forget_leads()
+            nothing = tallied(replace(self._last, claims=(), failures=()))
+            self._end(self.progress.report or nothing, told)
+        elif self._attempts:
+            self._record_block("", told)
+        return self._record
+
+    def _stop(self, report: Report, begin: int, *, why: str = "", told: str = "") -> Move:
         """Do what is to be done about a unit that does not pass.
 
         Args:
             report: Of the answer up to its end.
-            decision: Why it does not pass.
             begin: Where, of what was written, it begins.
+            why: Why it does not pass, if the report does not say so.
+            told: What else is to be said of that.
         """
         if self.mends:
             self._forget_leads()
@@ -329,23 +385,38 @@ class StreamCourse:
         if not self.text and len(self._attempts) < self._most:
             self.restart()
             return Move(ends=True, feedback=feedback(report))
-        told = f" after {len(self._attempts)} attempts" if len(self._attempts) > 1 else ""
+        told += f" after {len(self._attempts)} attempts" if len(self._attempts) > 1 else ""
         told += "; what came before it was released" if self.text else ""
         self.blocked = True
-        nothing = replace(report, claims=(), failures=())
-        self._record_as(
-            self.progress.report or nothing,
-            replace(decision, passed=False, action="block", reason=decision.reason + told),
-        )
+        self._record_block(why, told)
         fallback = self.settings.fallback
         if not isinstance(fallback, str):
             return Move(ends=True)
         apart = "\n\n" if self.text.strip() else ""
         return Move(apart + fallback, ends=True)
 
-    def _end(self, report: Report, decision: Decision) -> None:
+    def _end(self, report: Report, told: str = "") -> None:
+        """Note what became of a stream of which nothing was held back."""
+        decision = decide(report, self._strict)
+        if changes := sum(has_words(r.before) for r in self._written.repairs):
+            mended = f"; mended by {changes} change{'' if changes == 1 else 's'}"
+            decision = replace(decision, action="repair", reason=decision.reason + mended)
         self._tried(self._last or report)
-        self._record_as(report, decision)
+        exchange = replace(report.exchange, answer=self.text)
+        self._record_as(
+            tallied(replace(report, exchange=exchange)),
+            replace(decision, reason=decision.reason + told),
+        )
+
+    def _record_block(self, why: str, told: str) -> None:
+        """Note that what was checked last did not pass."""
+        decision = decide(self.report, self._strict)
+        reason = (why or decision.reason) + told
+        self._record_as(
+            self.report,
+            replace(decision, passed=False, action="block", reason=reason),
+            released=self.text,
+        )
 
     def _tried(self, report: Report) -> None:
         """Note an attempt: all that was written, with its claims."""
@@ -354,23 +425,25 @@ class StreamCourse:
             replace(claim, evidence=standing(claim.evidence, exchange))
             for claim in self._written.claims
         )
-        whole = replace(report, exchange=exchange, claims=claims)
-        told = tallied(whole)
-        # without claims only the stage knows that it failed
-        report = told if told.total or report.outcome != "failed" else whole
-        self._attempts.append(Attempt(exchange=exchange, report=report))
+        told = tallied(replace(report, exchange=exchange, claims=claims))
+        if report.outcome == "failed" != tallied(report).outcome:
+            # a stage failed before there were claims to tell it
+            told = replace(told, outcome="failed", score=None, bounds=None)
+        self._attempts.append(Attempt(exchange=exchange, report=told))
 
-    def _record_as(self, report: Report, decision: Decision) -> None:
-        exchange = replace(report.exchange, answer=self.text)
+    def _record_as(
+        self, report: Report, decision: Decision, *, released: str | None = None
+    ) -> None:
         self._record = Record(
-            exchange=exchange,
-            report=tallied(replace(report, exchange=exchange)),
+            exchange=report.exchange,
+            report=report,
             decision=decision,
             attempts=tuple(self._attempts),
             repairs=tuple(
-                replace(repair, evidence=standing(repair.evidence, exchange))
+                replace(repair, evidence=standing(repair.evidence, report.exchange))
                 for repair in self._written.repairs
             ),
+            released=released,
             versions=report.versions,
             timings={"verify": self._seconds},
         )
@@ -384,8 +457,23 @@ class StreamCourse:
         """
         if self.blocked and self.settings.fallback is None:
             record = self.record
-            raise UnfaithfulAnswerError(record.decision, record.attempts[-1].report, record)
+            raise UnfaithfulAnswerError(record.decision, record.report, record)
 
 
 def _lines(space: str) -> int:
     return space.count("\n")
+
+
+def _ended_by(report: Report, reason: str | None) -> Report:
+    return replace(report, exchange=replace(report.exchange, finish_reason=reason))
+
+
+def _is_leaving(error: BaseException) -> bool:
+    """Say whether what ended a stream came from its reader; models are cancelled, too."""
+    if not isinstance(error, asyncio.CancelledError):
+        return isinstance(error, GeneratorExit)
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:  # there is no event loop
+        return False
+    return task is not None and task.cancelling() > 0

@@ -39,14 +39,18 @@ def released(
         UnfaithfulAnswerError: If the stream is blocked and there is no fallback.
     """
     again = None
-    while True:
-        move = yield from _attempt(course, copy_context(), ask, again)
-        if move.feedback is None:
-            break
-        hook = course.settings.more_context
-        again = Again(move.feedback, more_passages(hook, course.report.unsupported))
-    if move.text:
-        yield move.text
+    try:
+        while True:
+            move = yield from _attempt(course, copy_context(), ask, again)
+            if move.feedback is None:
+                break
+            hook = course.settings.more_context
+            again = Again(move.feedback, more_passages(hook, course.report.unsupported))
+        if move.text:
+            yield move.text
+    except BaseException as error:
+        course.left(error)
+        raise
     course.raise_if_blocked()
 
 
@@ -126,6 +130,7 @@ def _settled(course: StreamCourse, unit: Unit) -> Move:
         else:
             reply = course.settings.scorer.score(call, after=course.progress)
         call, move = _step(steps, reply)
+    course.moved()
     return move
 
 
@@ -153,20 +158,24 @@ async def areleased(
         UnfaithfulAnswerError: If the stream is blocked and there is no fallback.
     """
     again = None
-    while True:
-        move = Move()
-        async with aclosing(_moves(course, ask, again)) as moves:
-            async for move in moves:
-                if move.ends:
-                    break
-                if move.text:
-                    yield move.text
-        if move.feedback is None:
-            break
-        hook = course.settings.more_context
-        again = Again(move.feedback, await amore_passages(hook, course.report.unsupported))
-    if move.text:
-        yield move.text
+    try:
+        while True:
+            move = Move()
+            async with aclosing(_moves(course, ask, again)) as moves:
+                async for move in moves:
+                    if move.ends:
+                        break
+                    if move.text:
+                        yield move.text
+            if move.feedback is None:
+                break
+            hook = course.settings.more_context
+            again = Again(move.feedback, await amore_passages(hook, course.report.unsupported))
+        if move.text:
+            yield move.text
+    except BaseException as error:
+        course.left(error)
+        raise
     course.raise_if_blocked()
 
 
@@ -278,4 +287,5 @@ async def _asettled(course: StreamCourse, unit: Unit) -> Move:
             call, move = await offload(_step, steps, reply)
         else:
             call, move = _step(steps, reply)
+    course.moved()
     return move

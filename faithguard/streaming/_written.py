@@ -9,10 +9,21 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
-from faithguard.types import Claim, Evidence, Repair
+from faithguard.types import Claim, Evidence, Repair, Span
 
-__all__ = ["Written"]
+__all__ = ["Stand", "Written"]
+
+
+class Stand(NamedTuple):
+    """How much there was at a time."""
+
+    text: str
+    claims: int
+    repairs: Sequence[Repair]
+    changes: int
+    """How many of the repairs were there."""
 
 
 class Written:
@@ -31,6 +42,16 @@ class Written:
     def repairs(self) -> tuple[Repair, ...]:
         """What was changed, in the order of the answer."""
         return tuple(sorted(self._repairs, key=lambda repair: repair.span))
+
+    def stand(self) -> Stand:
+        """Return what `back` goes back to."""
+        return Stand(self.text, len(self.claims), self._repairs, len(self._repairs))
+
+    def back(self, stand: Stand) -> None:
+        """Forget what came since; after that only reports can be made of it."""
+        self.text = stand.text
+        self.claims = self.claims[: stand.claims]
+        self._repairs = list(stand.repairs[: stand.changes])
 
     def wrote(self, text: str) -> int:
         """Take a unit; return where it begins."""
@@ -87,12 +108,19 @@ class Written:
             replace(repair, span=(at := self.place(repair.span[0]), at + len(repair.before)))
             for repair in repairs
         ]
-        if all(self.text[slice(*repair.span)] == repair.before for repair in moved):
+        known = [repair for repair in self._repairs if repair.span[0] >= begin]
+        if all(self.text[slice(*repair.span)] == repair.before for repair in moved) and not any(
+            _meet(one.span, other.span) for one in moved for other in known
+        ):
             self._repairs += moved
             return
         # a change reaches over what was left out before
-        self._repairs = [repair for repair in self._repairs if repair.span[1] <= begin]
+        self._repairs = [repair for repair in self._repairs if repair.span[0] < begin]
         evidence = tuple(e for repair in moved for e in repair.evidence)
         before = self.text[begin:]
         span = (begin, len(self.text))
         self._repairs.append(Repair(span=span, before=before, after=text, evidence=evidence))
+
+
+def _meet(one: Span, other: Span) -> bool:
+    return one[0] < other[1] and other[0] < one[1]

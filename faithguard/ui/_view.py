@@ -135,6 +135,7 @@ def record_view(number: int, record: Record, opinions: Iterable[Opinion]) -> Vie
             }
             for repair in record.repairs
         ],
+        "released": None if record.released is None else visible(cut(record.released, _REASON)),
         "steps": _steps(exchange.passages),
         "timings": _named(record.timings or exchange.timings),
         "cost": record.cost,

@@ -11,12 +11,13 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from faithguard._denied import denied_in
 from faithguard._polar import agrees, asked_and_said, denies
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context, Sentence
 from faithguard.verifiers._terms import analyse
 
-__all__ = ["ELSEWHERE", "NOT_OF_THIS", "as_stated", "elsewhere", "settled", "turned"]
+__all__ = ["ELSEWHERE", "NOT_OF_THIS", "as_stated", "elsewhere", "refers_back", "settled", "turned"]
 
 _NEGATIVE = re.compile(
     r"(?i)\b(?:not|no|never|none|without|nicht|kein\w*|nie|pas|jamais|non|nunca|n[ãa]o|niet|"
@@ -85,8 +86,13 @@ def settled(
 def as_stated(claim: Claim, context: Context) -> tuple[Claim, bool]:
     """Return a claim as it is to be looked up, and whether the opposite is claimed.
 
-    A yes is the statement that was asked about; a no is its opposite (`turned`).
+    A yes is the statement that was asked about; a no is its opposite (`turned`), and so is what
+    says of a statement that it is not true.
     """
+    denied = denied_in(claim.text)
+    if denied is not None:
+        stated, no = as_stated(replace(claim, text=denied), context)
+        return stated, not no
     parts = asked_and_said(claim.text)
     if parts is None or _NEGATIVE.search(parts[0]):
         return claim, False
@@ -189,9 +195,14 @@ def _holds(part: frozenset[str], own: frozenset[str]) -> bool:
     return 3 * len(own & part) >= 2 * len(own)
 
 
-def _means(sentence: Sentence, own: frozenset[str], context: Context) -> bool:
+def refers_back(sentence: Sentence) -> bool:
     """Say whether a sentence begins with a word for what the one before it names."""
-    before = context.before(sentence) if _PRONOUN.match(sentence.text) else None
+    return _PRONOUN.match(sentence.text) is not None
+
+
+def _means(sentence: Sentence, own: frozenset[str], context: Context) -> bool:
+    """Say whether what a sentence's first word stands for is the answer."""
+    before = context.before(sentence) if refers_back(sentence) else None
     return before is not None and _holds(frozenset(before.terms.words), own)
 
 

@@ -12,13 +12,26 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sentencex import get_sentence_boundaries
 
+from faithguard._denied import (
+    Boxes,
+    all_denied,
+    boxes_of,
+    denies_items,
+    lists_faults,
+    retracts,
+    signed_no,
+    statements_denied,
+    struck,
+    unstruck,
+)
 from faithguard._lazy import lazy
-from faithguard.types import Evidence, Passage
+from faithguard._polar import denies
+from faithguard.types import Evidence, Passage, Span
 from faithguard.verifiers._orders import gives_order
 from faithguard.verifiers._terms import Terms, analyse, keys_in
 from faithguard.verifiers._values import Value, find_values
@@ -30,6 +43,10 @@ _MOST_SENTENCES = 3
 """A claim that needs more than three sentences of context is rarely one claim."""
 
 _MOST_CANDIDATES = 64
+_DASHES = re.compile("--|:-|-:")
+_MOST_SELECTIONS = 256
+"""Selections that are kept: several verifiers ask for the same."""
+
 _NOT_RULE = re.compile(r"[^\s:|-]")
 _WORD = re.compile(r"[^\W_]")
 _CJK_STOP = re.compile("[。！？]+[」』”）]*")
@@ -50,12 +67,16 @@ class Sentence:
     text: str
     header: str = ""
     """The header row of its table, so that a cell is known by its column."""
+    said: str = ""
+    """What it says, where a part of it is struck through."""
+    denied: tuple[str, ...] = ()
+    """The statements that it says are not so; then it supports nothing."""
 
     @property
     def words(self) -> str:
         """The sentence with its header; marks that could be parts of a number parted from it."""
         if not self.header:
-            return self.text
+            return self.said or self.text
         return f"{self.header} {self.text}".replace(self.mark, " | " if self.mark == "|" else "|")
 
     @property
@@ -128,8 +149,23 @@ class Context:
         return tuple(
             sentence
             for number, passage in zip(self.numbers, self.passages, strict=True)
-            for sentence in _sentences(number, passage.text)
+            for sentence in _answered(list(_sentences(number, passage.text)))
         )
+
+    @lazy
+    def denied(self) -> tuple[Sentence, ...]:
+        """The sentences that deny a statement as a whole: they support nothing that it says."""
+        return tuple(sentence for sentence in self.sentences if sentence.denied)
+
+    @lazy
+    def asserted(self) -> tuple[str, ...]:
+        """The texts of the passages, of the same length, without what they deny."""
+        texts = {n: p.text for n, p in zip(self.numbers, self.passages, strict=True)}
+        for one in self.denied:
+            text = texts[one.passage]
+            gone = " " * (one.end - one.start)
+            texts[one.passage] = f"{text[: one.start]}{gone}{text[one.end :]}"
+        return tuple(texts[number] for number in self.numbers)
 
     @lazy
     def _index(self) -> dict[str, list[int]]:
@@ -177,8 +213,28 @@ class Context:
         total = len(self.sentences)
         return 1.0 + math.log(1.0 + (total - found + 0.5) / (found + 0.5)) / 2.0
 
-    def select(self, text: str, *, most: int = _MOST_SENTENCES) -> Selection:
-        """Return the sentences that together hold most of a statement, the best first."""
+    def select(self, text: str, *, most: int = _MOST_SENTENCES, denied: bool = False) -> Selection:
+        """Return the sentences that together hold most of a statement, the best first.
+
+        Args:
+            text: The statement.
+            most: Sentences.
+            denied: Whether those that deny a statement are among them, for who reads them himself.
+        """
+        asked = text, most, denied
+        known = self._selected.get(asked)
+        if known is None:
+            known = self._selection(*asked)
+            if len(self._selected) >= _MOST_SELECTIONS:
+                self._selected.clear()
+            self._selected[asked] = known
+        return known
+
+    @lazy
+    def _selected(self) -> dict[tuple[str, int, bool], Selection]:
+        return {}
+
+    def _selection(self, text: str, most: int, denied: bool) -> Selection:
         terms = analyse(text)
         needs = self._needs(terms)
         whole = math.fsum(weight for weight, _ in needs.values())
@@ -188,7 +244,8 @@ class Context:
         rare = [need for need in needs.values() if len(need[1]) <= _COMMON]
         for weight, holders in rare if any(h for _, h in rare) else needs.values():
             for number in holders:
-                scores[number] += weight
+                if denied or not self.sentences[number].denied:
+                    scores[number] += weight
         order = [n for n, _ in sorted(scores.items(), key=lambda item: (-item[1], item[0]))]
         chosen, covered = self._cover(order[:_MOST_CANDIDATES], needs, most)
         return Selection(
@@ -233,7 +290,11 @@ class Context:
     def holding(self, keys: frozenset[str], *, most: int) -> list[Sentence]:
         """Return sentences that hold two thirds of some words or more, in order."""
         held = Counter(number for key in keys for number in self._index.get(key, ()))
-        chosen = [number for number in sorted(held) if 3 * held[number] >= 2 * len(keys)]
+        chosen = [
+            number
+            for number in sorted(held)
+            if 3 * held[number] >= 2 * len(keys) and not self.sentences[number].denied
+        ]
         return [self.sentences[number] for number in chosen[:most]]
 
     def alike(self, terms: Terms) -> Iterator[Sentence]:
@@ -244,7 +305,7 @@ class Context:
             for number in self._index.get(key, ()):
                 held[number] += 1
         for number in sorted(held):
-            if 2 * held[number] > len(words):
+            if 2 * held[number] > len(words) and not self.sentences[number].denied:
                 yield self.sentences[number]
 
     def _needs(self, terms: Terms) -> dict[str, tuple[float, frozenset[int]]]:
@@ -299,13 +360,31 @@ class Context:
         return self._orders[number]
 
 
+def _answered(sentences: Sequence[Sentence]) -> Iterator[Sentence]:
+    """Yield the sentences of a passage; one that the next says no to is denied."""
+    for place, one in enumerate(sentences):
+        behind = sentences[place + 1].text if place + 1 < len(sentences) else ""
+        asked = one.text.endswith("?") and (denies(behind) or _SAYS_NO.match(behind))
+        if not one.denied and (asked or retracts(behind)):
+            one = replace(one, denied=(_ASKED.sub("", one.text).rstrip("? "),))
+        yield one
+
+
+_SAYS_NO = re.compile(r"(?i)\W*(?:(?:a|answer)\s?[:.]\W*)?(?:no|nope|nein)[,.!–—]")
+_ASKED = re.compile(r"(?i)^\W*(?:(?:q|question)\s?\d{0,2}[:.)]\s*)?")
+
+
 def _sentences(number: int, text: str) -> Iterator[Sentence]:
     """Cut a passage into sentences; each line of a table or list stands for itself."""
-    header = ""
+    header = title = ""
     lines = list(_lines(text))
+    strokes, signs = struck(text), boxes_of(text)
     for place, (start, line) in enumerate(lines):
         if _is_rule(line):
             continue
+        item = _ITEM.match(line)
+        if item is None:
+            title = line if denies_items(line.strip()) or lists_faults(line) else ""
         following = lines[place + 1][1] if place + 1 < len(lines) else ""
         is_row = line.count("|") >= 2
         if is_row and _is_rule(following):
@@ -319,9 +398,54 @@ def _sentences(number: int, text: str) -> Iterator[Sentence]:
         if is_row or is_field_row:
             yield from _pieces(number, text, start, start + len(line), header)
             continue
-        for at, part in _stops(line):
-            for begin, end in _boundaries(part):
-                yield from _pieces(number, text, start + at + begin, start + at + end, "")
+        pieces = [
+            piece
+            for at, part in _stops(line)
+            for begin, end in _boundaries(part)
+            for piece in _pieces(number, text, start + at + begin, start + at + end, "")
+        ]
+        told = [_unstruck(piece, text, strokes) for piece in pieces]
+        yield from _denying(told, line, start, title if item else "", signs)
+
+
+_ITEM = re.compile(r"\s*(?:[-*•▪●◦‣+–—✗✘❌🚫⛔]|\(?\d{1,2}[.)]|[a-z]\))\ufe0f?\s+(?=\S)")
+_MARKER = re.compile(rf"{_ITEM.pattern}|[^\w(\"'“]+")
+
+
+_NO_STROKES = {0x335: None, 0x336: None}
+
+
+def _unstruck(piece: Sentence, text: str, strokes: Sequence[Span]) -> Sentence:
+    """Return a sentence without what is struck through, or as one that is denied."""
+    left, gone = unstruck(text, piece.start, piece.end, strokes)
+    if left == piece.text:
+        return piece
+    left = left.translate(_NO_STROKES).strip()
+    return replace(piece, denied=(left,)) if gone else replace(piece, said=" ".join(left.split()))
+
+
+def _denying(
+    pieces: Sequence[Sentence], line: str, start: int, title: str, signs: Boxes
+) -> Iterator[Sentence]:
+    """Yield the sentences of a line, those that are not so with what they deny.
+
+    Args:
+        pieces: The sentences.
+        line: Where they stand.
+        start: Where it stands in their passage.
+        title: That denies what stands under it; empty if none does.
+        signs: What boxes mean in the passage.
+    """
+    places = [(piece.start - start, piece.end - start) for piece in pieces]
+    signed = signed_no(line, places, signs)
+    for place, (piece, crossed) in enumerate(zip(pieces, signed, strict=True)):
+        words = _MARKER.sub("", piece.text, count=1) if _MARKER.match(piece.text) else piece.text
+        denied = piece.denied or all_denied(words)
+        if not denied and title and place == 0:
+            denied = statements_denied(title.strip(), words)
+        if crossed and not denied and not lists_faults(title):
+            denied = (words,)
+        yield replace(piece, denied=denied) if denied else piece
 
 
 _ORDINAL_END = re.compile(r"(?:^|\s)\d{1,2}\.\s*$")
@@ -372,7 +496,11 @@ def _opens_fields(line: str, following: str) -> bool:
 
 def _is_rule(line: str) -> bool:
     """Whether a line divides the header of a table from its rows."""
-    return "|" in line and "---" in line and not _NOT_RULE.search(line)
+    return (
+        "|" in line
+        and any(mark in line for mark in ("--", ":-", "-:"))
+        and not _NOT_RULE.search(line)
+    )
 
 
 def _stops(line: str) -> Iterator[tuple[int, str]]:

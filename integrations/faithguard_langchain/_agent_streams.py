@@ -39,7 +39,7 @@ from langchain_core.tracers._streaming import (
     _StreamingCallbackHandler,  # pyright: ignore[reportPrivateUsage]
 )
 
-from faithguard import CaptureError, Exchange
+from faithguard import CaptureError, Exchange, Record
 from faithguard.guard import Settings
 from faithguard.streaming import Move, StreamCourse, apushed, pushed
 from faithguard_langchain._isolation import Stopped, carriers
@@ -158,6 +158,7 @@ class Flow:
         exchange: Returns the exchange of a text with what was seen so far.
         outlet: Takes what is released.
         given: The config of the agent's node, in which texts are verified.
+        tell: Takes the record of a stream that ends before its time.
     """
 
     def __init__(
@@ -166,9 +167,11 @@ class Flow:
         exchange: Callable[[str], Exchange],
         outlet: Outlet,
         given: RunnableConfig,
+        tell: Callable[[Record], None],
     ) -> None:
         self.course = StreamCourse(settings, exchange)
         self.outlet = outlet
+        self._tell = tell
         self._given = given
         self.begin(lambda messages: False, calls=True)
 
@@ -254,8 +257,9 @@ class Flow:
             yield
         except Stopped:
             pass
-        except BaseException:
+        except BaseException as error:
             wrote(self.course.written)
+            self._left(error)
             raise
         if self._fault is not None:
             raise self._fault
@@ -276,13 +280,19 @@ class Flow:
         if whole is not None and whole.startswith(self.course.written):
             return whole[len(self.course.written) :]
         if self.course.text:
-            raise CaptureError(
+            error = CaptureError(
                 "with stream='claims' a part of the answer was released, and then it became "
                 "another one: let what changes answers, and other models that write, stand before "
                 "the guard, or leave `stream` out, so that the whole answer is held"
             )
+            self._left(error)
+            raise error
         self.course.restart()
         return whole
+
+    def _left(self, error: BaseException) -> None:
+        if (record := self.course.left(error)) is not None:
+            self._tell(record)
 
     def settle(self, rest: str) -> None:
         """Verify and release what is left."""

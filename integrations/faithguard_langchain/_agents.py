@@ -392,7 +392,9 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
         if self._settings.hold is None or hop.request.response_format is not None:
             return None
         outlet = Outlet(manager, hop.request.messages)
-        flow = Flow(self._unrecorded, lambda text: hop.turn.exchange([text]), outlet, given)
+        flow = Flow(
+            self._unrecorded, lambda text: hop.turn.exchange([text]), outlet, given, self.tell
+        )
         hop.begin(flow)
         return flow
 

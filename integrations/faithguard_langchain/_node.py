@@ -311,7 +311,8 @@ class _NodeCall(Call):
     ) -> Flow:
         """Return the stream of the node's answer, which hears of the models in it."""
         unrecorded = dataclasses.replace(settings, outbox=Outbox([]))
-        flow = Flow(unrecorded, self.exchange_so_far, Outlet(manager, []), config)
+        tell = functools.partial(self._guarded.tell, run=self.run)
+        flow = Flow(unrecorded, self.exchange_so_far, Outlet(manager, []), config, tell)
         self._begin(flow)
         if flow.outlet.carries:
             heard(self.config, listener(flow, awaits=awaits))

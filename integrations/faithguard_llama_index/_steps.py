@@ -113,6 +113,10 @@ class StreamedStep:
         except _CallsTools:
             self._show_call()
             return None
+        except BaseException as error:
+            if (left := self._course.left(error)) is not None:
+                self._settings.outbox.tell(left)
+            raise
         finally:
             if self.output is None:
                 await self._cut()

@@ -83,6 +83,16 @@ class _Tale:
         self.retold, self.lead = self._call.retold(), ""
         return self._call.asking_again(self._turns)
 
+    def read(self) -> None:
+        """Take that all of an attempt was read.
+
+        Raises:
+            SilentError: If there is nothing to verify.
+        """
+        self.course.cut = not self.retold.over
+        if self.silent:
+            raise SilentError
+
     def told(self, text: str) -> bytes:
         """Return what tells a text that was released."""
         if self.course.blocked:  # it is told once it is known what stands beside it
@@ -164,8 +174,7 @@ class Released:
             while not tale.retold.over and (event := next(self._events, None)) is not None:
                 if text := tale.retold.take(event):
                     yield text
-            if tale.silent:
-                raise SilentError
+            tale.read()
         finally:
             if not tale.keeps:
                 self.close()
@@ -223,8 +232,7 @@ class AsyncReleased:
             while not tale.retold.over and (event := await self._source.next()) is not None:
                 if text := tale.retold.take(event):
                     yield text
-            if tale.silent:
-                raise SilentError
+            tale.read()
         finally:
             if not tale.keeps:
                 await self.close()

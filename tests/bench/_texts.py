@@ -7,6 +7,7 @@ changed, as a check would meet them.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator
 
 PLACES = (
@@ -63,6 +64,20 @@ def passages(seed: int, count: int, words: int = 200) -> list[str]:
     """Return passages of one seed; the first ones are the same for any count."""
     rng = random.Random(seed)
     return [passage(rng, words) for _ in range(count)]
+
+
+_MADE = re.compile(
+    r"In (?P<month>\w+) the (?P<who>.+? of \w+ \w+) the (?P<what>.+?)"
+    r" and needs (?P<much>[^.]+) more\."
+)
+
+
+def reworded(text: str) -> str:
+    """Return sentences as `sentence` makes them in another order and other words."""
+    return _MADE.sub(
+        lambda m: f"The {m['who']} {m['what']} in {m['month']}, needing {m['much']} more.",
+        text,
+    )
 
 
 def answer(seed: int, context: list[str], claims: int = 5) -> str:

@@ -24,6 +24,15 @@ EXAMPLES: dict[str, Sequence[str]] = {
     "citations": ["The mill grinds rye. [1]", " It is old.[2]", " It turns [3]."],
     "a link": ["See [the mill](https://mill.example/a.b).", " It is open."],
     "quotes": ['"It grinds rye."', " She said so."],
+    "a quotation after it": ["The mill grinds rye.", ' "It turns," she said.', " It is old."],
+    "marks after it": [
+        "The mill grinds rye.",
+        " `mill --start` turns it.",
+        " “It turns,” he said.",
+        " (It turns day and night, as you see.) It is old.",
+    ],
+    "an apostrophe after it": ["The mill grinds rye.", " 'It turns,' she said."],
+    "spaced marks": ["Elle dit : « Le moulin tourne. »", " « Il est vieux », dit-il."],
     "lines": ["The mill grinds rye.", "\nThe barn stores hay.", "\n\nBoth are open."],
     "wrapped lines": [
         "The mill by the brook grinds rye and wheat on every second day of the working week,\n"
@@ -113,6 +122,65 @@ def test_a_unit_is_over_before_the_answer_is() -> None:
     assert growing.held == " It "
 
 
+PAUSES: dict[str, tuple[str, str]] = {
+    "a sentence": ("The mill grinds rye.", ""),
+    "a number": ("Entry is 4.", ""),
+    "a paragraph": ("The mill grinds rye.\n\n", "\n\n"),
+    "a cited one": ("The mill grinds rye. [1]", ""),
+    "a quoted one": ('She said: "It grinds rye."', ""),
+    "the beginning of another": ("The mill grinds rye. It", " It"),
+    "the beginning of a quotation": ('The mill grinds rye. "', ' "'),
+    "a bare yes": ("Yes.", ""),
+    "a question": ("Is it open?", ""),
+    "under a heading": ("# Hours\n\nIt opens at 9.", ""),
+    "an item before another": ("- rye for 2 EUR\n- oats", "\n- oats"),
+    "the last item": ("- rye for 2 EUR\n\n", "\n\n"),
+    "a row": ("| Who | Fee |\n|---|---|\n| Adults | 4 EUR |\n", "\n"),
+    "code": ("```sh\nmill --start\n```", ""),
+    "Chinese": ("磨坊每天开放。", ""),
+    "JSON": ('{"answer": "It opens at 9."}', ""),
+}
+
+
+@pytest.mark.parametrize(("text", "held"), PAUSES.values(), ids=PAUSES)
+def test_what_has_ended_in_a_pause_is_a_unit(text: str, held: str) -> None:
+    """For all that can be seen; what begins after it is held on."""
+    growing = GrowingAnswer(MOST)
+    assert list(growing.add(text)) == []
+
+    unit = growing.paused()
+
+    assert unit is not None
+    assert unit.whole
+    assert (unit.text, growing.held) == (text.removesuffix(held), held)
+    assert growing.paused() is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The mill grinds",
+        "It opens approx.",
+        "We sell:\n\n",
+        "We sell:\n\n- rye",
+        "- rye for 2 EUR\n",
+        "# Hours\n\n",
+        "| Who | Fee |\n|---|---|\n",
+        "| Who | Fee |\n|---|---|\n| Adults | 4",
+        "```sh\nmill --start.\n",
+        '{"answer": "It opens at 9. ',
+        "See [the mill](https://mill.",
+    ],
+)
+def test_what_has_not_ended_in_a_pause_is_none(text: str) -> None:
+    """It goes on being held."""
+    growing = GrowingAnswer(MOST)
+    assert list(growing.add(text)) == []
+
+    assert growing.paused() is None
+    assert growing.held == text
+
+
 def test_a_unit_without_end_is_cut() -> None:
     """At the same place however the text comes."""
     text = "and so on " * 100
@@ -146,3 +214,21 @@ def test_units_do_not_depend_on_how_a_text_is_cut(parts: list[str], places: list
     assert "".join(unit.text for unit in whole) == text
     assert units(pieces) == whole == units(list(text))
     assert max((len(unit.text) for unit in whole), default=0) <= MOST
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(PIECES, max_size=60), st.sets(st.integers(0, 1000), max_size=8))
+def test_no_pause_loses_or_doubles_a_byte(parts: list[str], places: set[int]) -> None:
+    """Wherever it falls; without one in the middle of it, the text after it is divided as ever."""
+    text = "".join(parts)
+    cuts = sorted(place * len(text) // 1000 for place in places)
+    growing, found = GrowingAnswer(MOST), list[Unit]()
+    for begin, end in zip([0, *cuts], [*cuts, len(text)], strict=True):
+        found += growing.add(text[begin:end])
+        while (unit := growing.paused()) is not None:
+            found.append(unit)
+    if (rest := growing.rest()) is not None:
+        found.append(rest)
+
+    assert "".join(unit.text for unit in found) == text
+    assert all(unit.text and 0 <= unit.lead <= len(unit.text) <= MOST for unit in found)

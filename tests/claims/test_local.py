@@ -45,7 +45,7 @@ def kinds(answer: str, question: str | None = None) -> list[str]:
 
 def test_name_has_a_version() -> None:
     """A report can say which splitter made its claims."""
-    assert LocalClaims().name == "local-claims@3"
+    assert LocalClaims().name == "local-claims@4"
 
 
 def test_async_gives_the_same() -> None:
@@ -475,6 +475,41 @@ def test_no_place_hides_a_fact(answer: str) -> None:
 def test_code_makes_no_claims(code: str, info: str) -> None:
     """Programs, queries, commands and settings are no statements, with or without a label."""
     assert extract(f"```{info}\n{code}\n```") == []
+
+
+@pytest.mark.parametrize(
+    ("info", "lines", "text"),
+    [
+        ("sh", "cd rooms\nThe rent is 70 EUR.\nls -la", "The rent is 70 EUR."),
+        ("sh", "# The rent is 70 EUR.\ncd rooms", "The rent is 70 EUR."),
+        (
+            "python",
+            "x = 5\n# The flat is safe for children\ny = 6",
+            "The flat is safe for children",
+        ),
+        ("python", 'x = 5\n"""The rent is 70 EUR."""\ny = 6', "The rent is 70 EUR."),
+        ("js", "// The rent is 70 EUR.\nlet x = 5;", "The rent is 70 EUR."),
+        ("css", "/* The rent is 70 EUR. */\na { color: red; }", "The rent is 70 EUR."),
+        ("sql", "-- The rent is 70 EUR.\nSELECT rent FROM flats", "The rent is 70 EUR."),
+        ("html", "<p>The rent is 70 EUR.</p>\n<hr>", "The rent is 70 EUR."),
+        ("", "$ ls\nThe rent is 70 EUR.\n$ cd rooms", "The rent is 70 EUR."),
+    ],
+)
+def test_statement_among_code_is_a_claim(info: str, lines: str, text: str) -> None:
+    """A fence with a label, and code around it, hide no statement."""
+    answer = f"```{info}\n{lines}\n```"
+    (claim,) = extract(answer)
+    assert (claim.kind, claim.text) == ("fact", text)
+    assert answer[slice(*claim.span)] == text
+
+
+@pytest.mark.parametrize(
+    "comment",
+    ["loop over all 3 rows", "This is where the list is sorted.", "TODO", "then run it again"],
+)
+def test_comment_on_code_is_no_claim(comment: str) -> None:
+    """What speaks of the program is part of it."""
+    assert extract(f"```python\n# {comment}\nfor x in range(3):\n    f(x)  # {comment}\n```") == []
 
 
 def test_a_stray_dash_makes_no_title() -> None:

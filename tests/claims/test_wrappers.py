@@ -191,7 +191,7 @@ def test_a_title_is_not_said_twice() -> None:
         ("It is red【1†source】.", "It is red."),
         ("It must ~~not~~ be wet.", "It must be wet."),
         ("It is <del>never</del> open.", "It is open."),
-        ("~~It is open.~~", "It is open."),
+        ("~~It is open.~~", "It is not true that it is open."),
         ("Ⓣⓗⓔ ⓟⓐⓢⓢ ⓘⓢ 𝐫𝐞𝐝.", "The pass is red."),
         ("Ｉｔ ｃｏｓｔｓ ５ ＥＵＲ.", "It costs 5 EUR."),
     ],

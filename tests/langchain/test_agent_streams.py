@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
+import time
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Annotated, Any, TypedDict
 
@@ -30,7 +31,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.graph.message import add_messages
 from pydantic import BaseModel, Field
 
-from faithguard import CaptureError, ConfigError, UnfaithfulAnswerError
+from faithguard import CaptureError, ConfigError, Record, UnfaithfulAnswerError
 from faithguard_langchain import verify_node
 from faithguard_langchain.testing import ScriptedChatModel
 
@@ -181,7 +182,8 @@ def test_a_block_without_a_fallback_raises() -> None:
         seen.extend(message for message, _ in stream)
     assert texts_of(seen) == [HOURS]
     assert caught.value.record is not None
-    assert caught.value.record.exchange.answer == HOURS
+    assert caught.value.record.released == HOURS
+    assert caught.value.record.report == caught.value.report
     assert caught.value.report.unsupported
 
 
@@ -408,12 +410,14 @@ def test_the_next_turn_sees_what_was_released() -> None:
 
 
 def test_a_stream_that_is_left_leaves_nothing_running() -> None:
-    """A stream that is left leaves nothing running."""
+    """A stream that is left leaves nothing running, and what was released of it on record."""
+    records: list[Record] = []
 
     async def leave() -> set[Any]:
         gate = asyncio.Event()
         model = gated(gate, TRUE)
-        stream = around(model).astream(ASK, stream_mode="messages")
+        safe = around(model, sinks=[records.append])
+        stream = safe.astream(ASK, stream_mode="messages")
         async for message, _ in stream:
             if isinstance(message, AIMessageChunk) and message.text:
                 break
@@ -425,17 +429,30 @@ def test_a_stream_that_is_left_leaves_nothing_running() -> None:
         return asyncio.all_tasks() - {asyncio.current_task()}
 
     assert not asyncio.run(leave())
+    check_left(records)
+
+
+def check_left(records: Sequence[Record]) -> None:
+    """Check that a stream that was left after its first sentence is on record, soon."""
+    until = time.monotonic() + 10
+    while not records and time.monotonic() < until:
+        time.sleep(0.01)
+    [record] = records
+    assert (record.exchange.answer, record.report.score) == (HOURS, 1.0)
+    assert "its reader left before the end" in record.decision.reason
 
 
 def test_a_cancelled_call_is_cancelled() -> None:
-    """A cancelled call is cancelled."""
+    """A cancelled call is cancelled; what was released is on record."""
+    records: list[Record] = []
 
     async def cancel() -> None:
         model = gated(asyncio.Event(), TRUE)
         got = asyncio.Event()
+        safe = around(model, sinks=[records.append])
 
         async def read() -> None:
-            async for message, _ in around(model).astream(ASK, stream_mode="messages"):
+            async for message, _ in safe.astream(ASK, stream_mode="messages"):
                 if isinstance(message, AIMessageChunk) and message.text:
                     got.set()
 
@@ -446,6 +463,7 @@ def test_a_cancelled_call_is_cancelled() -> None:
             await task
 
     asyncio.run(cancel())
+    check_left(records)
 
 
 def test_settings_that_cannot_be_used_are_refused() -> None:

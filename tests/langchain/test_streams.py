@@ -177,7 +177,9 @@ def test_without_a_fallback_it_raises_after_what_passed() -> None:
     with pytest.raises(UnfaithfulAnswerError) as error:
         next(stream)
     assert error.value.record is not None
-    assert error.value.record.exchange.answer == HOURS
+    assert error.value.record.released == HOURS
+    assert error.value.record.exchange.answer.startswith(f"{HOURS} ")
+    assert error.value.record.report.unsupported == error.value.report.unsupported != ()
 
 
 def test_only_the_model_is_asked_again() -> None:
@@ -305,8 +307,9 @@ def test_a_reader_that_leaves_closes_the_chain(after: int) -> None:
         finally:
             ended.append("async")
 
+    records: list[Record] = []
     writing: Chain = RunnableParallel(CONTEXT) | RunnableGenerator(spaced(write), awrite)
-    safe = claims(writing)
+    safe = claims(writing, sinks=[records.append])
 
     async def leave() -> None:
         stream = safe.astream(QUESTION)
@@ -327,6 +330,9 @@ def test_a_reader_that_leaves_closes_the_chain(after: int) -> None:
     asyncio.run(leave())
 
     assert ended == (["sync", "left", "async", "left"] if after else ["left", "left"])
+    assert safe.wait()
+    assert [record.exchange.answer for record in records] == [HOURS, HOURS][: 2 * after]
+    assert all("its reader left" in record.decision.reason for record in records)
 
 
 @pytest.mark.parametrize("ends", ["left", "blocked"])

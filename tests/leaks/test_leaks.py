@@ -1,6 +1,6 @@
-"""Cells of the table and every check beside it, as tests.
+"""Cells of the table and checks beside it, as tests.
 
-In: the exams. Out: a test for each check, and for the cells of each exam, about `MOST` of them:
+In: the exams. Out: a test for `MOST_OF_A_KIND` checks, and for about `MOST` cells of each exam:
 every way of calling, every shape and every column in turn. `python -m tests.leaks` examines all;
 set FAITHGUARD_LEAKS=all for all of them here.
 """
@@ -18,6 +18,10 @@ from .exams import EXAMS, PENDING, Exam, first_pending, pending, ready
 
 MOST = 64
 """Cells of an exam: the whole table takes longer than a test run should."""
+MOST_OF_A_KIND = 16
+"""Checks of an exam that differ only in how they call and what they block."""
+
+ALL = os.environ.get("FAITHGUARD_LEAKS") == "all"
 
 
 def _thinned(
@@ -25,7 +29,7 @@ def _thinned(
 ) -> Iterator[tuple[Any, Column]]:
     """Yield some cells, spread evenly over rows and columns; each way and shape has one."""
     total = sum(len(columns) for _, columns in rows)
-    step = 1 if os.environ.get("FAITHGUARD_LEAKS") == "all" else max(1, -(-total // most))
+    step = 1 if ALL else max(1, -(-total // most))
     seen = set[str]()
     for place, (row, columns) in enumerate(rows):
         some = [column for n, column in enumerate(columns) if (n + place) % step == 0]
@@ -41,6 +45,15 @@ def cells_of(framework: str) -> Iterator[tuple[Any, Column]]:
     """Yield some cells of an exam for which there is a guard."""
     rows = [(row, ready(framework, row)) for row in EXAMS[framework].rows]
     yield from _thinned([(row, columns) for row, columns in rows if columns])
+
+
+def checks_of(framework: str) -> Iterator[str]:
+    """Yield the checks of an exam, some of each kind, spread evenly."""
+    kinds: dict[str, list[str]] = {}
+    for name in EXAMS[framework].checks:
+        kinds.setdefault(name.partition(":")[0], []).append(name)
+    for names in kinds.values():
+        yield from names[:: 1 if ALL else -(-len(names) // MOST_OF_A_KIND)]
 
 
 def blind_of(framework: str) -> Iterator[Any]:
@@ -63,7 +76,7 @@ BLIND = [
 CHECKS = [
     pytest.param(exam, name, id=f"{framework} | {name}")
     for framework, exam in EXAMS.items()
-    for name in exam.checks
+    for name in checks_of(framework)
     if not pending(framework, name)
 ]
 ENTRIES = [

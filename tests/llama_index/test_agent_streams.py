@@ -304,8 +304,9 @@ def test_a_blocked_answer_ends_with_the_fallback(kind: str) -> None:
     assert LIE not in f"{run.events!r} {run.memory!r} {run.state}"
     assert agent.wait(PATIENCE)
     [record] = records
-    assert (record.exchange.answer, record.exchange.question) == (TRUE, QUESTION)
-    assert record.attempts[-1].report.unsupported[0].text == LIE
+    assert (record.released, record.exchange.question) == (TRUE, QUESTION)
+    assert record.exchange.answer.startswith(TRUE)
+    assert record.report.unsupported[0].text == LIE
 
 
 @kinds
@@ -533,13 +534,15 @@ def test_what_a_parser_of_ones_own_reads_is_known_at_its_end() -> None:
 
 @kinds
 def test_a_run_that_is_cancelled_leaves_nothing_running(kind: str) -> None:
-    """The model's stream is closed, and the memory holds no answer."""
+    """The model's stream is closed, the memory holds no answer; what was shown is on record."""
+    records: list[Record] = []
 
     async def played() -> tuple[list[str], list[ChatMessage]]:
         before = asyncio.all_tasks()
         agent, ends = waiting(kind, faithful, asyncio.Event())
         kept = memory()
-        handler = safe(agent).run(user_msg=QUESTION, memory=kept)
+        guarded = safe(agent, sinks=[records.append])
+        handler = guarded.run(user_msg=QUESTION, memory=kept)
         async for event in handler.stream_events():
             if isinstance(event, AgentStream) and TRUE in event.delta:
                 await handler.cancel_run()
@@ -551,11 +554,15 @@ def test_a_run_that_is_cancelled_leaves_nothing_running(kind: str) -> None:
                 break
             await asyncio.sleep(0.01)
         assert asyncio.all_tasks() <= before
+        assert guarded.wait(PATIENCE)
         return ends, await kept.aget_all()
 
     ends, kept = asyncio.run(played())
     assert ends == ["whole", "closed"]
     assert [message.content for message in kept] == [QUESTION]
+    [record] = records
+    assert (record.exchange.answer, record.report.score) == (TRUE, 1.0)
+    assert "its reader left before the end" in record.decision.reason
 
 
 def test_the_model_of_a_blocked_answer_is_closed_where_it_is_one_for_certain() -> None:

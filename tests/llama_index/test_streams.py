@@ -379,8 +379,9 @@ def test_a_blocked_stream_ends_with_the_fallback(way: str) -> None:
         assert turns(engine) == [QUESTION, came.text]
     assert engine.wait(PATIENCE)
     [record] = records
-    assert record.exchange.answer == HOURS
-    assert record.attempts[-1].exchange.answer.startswith(BAD)
+    assert record.released == HOURS
+    assert record.exchange.answer.startswith(BAD)
+    assert record.report.unsupported[0].text == LIE
 
 
 @ways
@@ -567,7 +568,8 @@ def test_a_chat_that_is_not_read_on_is_forgotten(shape: str, given: Any) -> None
     """Whoever breaks off leaves the memory as it was, and no thread; the model is closed."""
     go = threading.Event()
     llm = pen(TRUE, go=go)
-    chat = safe(CHAT_ENGINES[shape](llm))
+    records: list[Record] = []
+    chat = safe(CHAT_ENGINES[shape](llm), sinks=[records.append])
     before, threads = turns(chat), threading.active_count()
     for text in chat.stream_chat(QUESTION, given).response_gen:
         threading.Timer(0.05, go.set).start()  # the model cannot be woken sooner
@@ -575,18 +577,31 @@ def test_a_chat_that_is_not_read_on_is_forgotten(shape: str, given: Any) -> None
         break
     gc.collect()
     assert turns(chat) == before
-    assert threading.active_count() <= threads + 1
+    assert threading.active_count() <= threads + 2
     assert llm.ends[-1] == "closed"
+    assert chat.wait(PATIENCE)
+    check_left(records)
+
+
+def check_left(records: Sequence[Record]) -> None:
+    """Check that a stream that was left after its first sentence is on record."""
+    [record] = records
+    assert (record.exchange.answer, record.report.score) == (HOURS, 1.0)
+    assert "its reader left before the end" in record.decision.reason
 
 
 def test_a_query_that_is_not_read_on_closes_the_model() -> None:
     """Also where nobody closes it by name."""
     llm = pen(f"{TRUE} {MIRROR}")
-    response = queried(llm).query(QUESTION)
+    records: list[Record] = []
+    engine = queried(llm, sinks=[records.append])
+    response = engine.query(QUESTION)
     assert next(response.response_gen) == HOURS
     del response
     gc.collect()
     assert llm.ends == ["closed"]
+    assert engine.wait(PATIENCE)
+    check_left(records)
 
 
 @pytest.mark.parametrize("build", [context_chat, condense_chat, simple_chat])
@@ -622,7 +637,8 @@ def test_an_asynchronous_stream_that_is_not_read_on(way: str, how: str) -> None:
     """However it ends before its end: no task is left, the model is closed, nothing is kept."""
     build, _ = WAYS[way]
     llm = pen(f"{TRUE} {MIRROR}")
-    engine = safe(build(llm))
+    records: list[Record] = []
+    engine = safe(build(llm), sinks=[records.append])
 
     async def begun(engine: Any, go: asyncio.Event) -> None:
         llm.go = go
@@ -660,6 +676,11 @@ def test_an_asynchronous_stream_that_is_not_read_on(way: str, how: str) -> None:
     asyncio.run(played())
     if way in CHATTING:
         assert turns(engine) == []
+    assert engine.wait(PATIENCE)
+    if how in ("closed", "dropped"):
+        check_left(records)
+    elif how == "unread":
+        assert records == []
 
 
 class Torn(ScriptedLLM):

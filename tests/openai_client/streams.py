@@ -157,7 +157,7 @@ Use = Callable[[Any], Any]
 def played(
     server: Any, use: Use, *, is_async: bool, connections: int | None = None, **options: Any
 ) -> Any:
-    """Let a caller use a guarded client of a server; return what it returns.
+    """Let a caller use a guarded client of a server; return what it returns; sinks have all.
 
     Args:
         server: To connect to.
@@ -176,9 +176,11 @@ def played(
             few = kind(limits=library.Limits(max_connections=connections))
             inner = inner.copy(http_client=few, timeout=Timeout(10, pool=2))
         settings = {"domain": "support", "sinks": [], "stream": "claims", **options}
+        safe = guard(inner, **settings)
         try:
-            return await use(guard(inner, **settings))
+            return await use(safe)
         finally:
+            await asyncio.to_thread(safe.wait)
             await settled(inner.close())
 
     return asyncio.run(using())

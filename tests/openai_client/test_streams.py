@@ -147,7 +147,8 @@ def test_a_bad_sentence_ends_the_stream_at_once(chats: bool, is_async: bool) -> 
     assert texts(items) == [GOOD, f"\n\n{FALLBACK}"]
     assert last_of(items).faithguard["action"] == "block"
     assert [record.decision.action for record in records] == ["block"]
-    assert records[0].exchange.answer == GOOD
+    assert (records[0].released, records[0].exchange.answer) == (GOOD, GOOD + LATE)
+    assert (records[0].report.supported, records[0].report.total) == (1, 2)
     if chats:
         assert items[-1].choices[0].finish_reason == "content_filter"
     else:
@@ -178,7 +179,8 @@ def test_without_a_fallback_it_raises(chats: bool, is_async: bool) -> None:
     assert texts(items) == [GOOD]
     assert isinstance(error, UnfaithfulAnswerError)
     assert error.record is not None
-    assert error.record.exchange.answer == GOOD
+    assert error.record.released == GOOD
+    assert error.record.report == error.report
     assert [claim.text for claim in error.report.unsupported] == [LATE.strip()]
 
 
@@ -281,8 +283,8 @@ def test_what_was_released_is_not_written_again(chats: bool, is_async: bool) -> 
 @both
 @apis
 def test_a_stream_that_is_closed_is_closed_to_the_server(chats: bool, is_async: bool) -> None:
-    """At once, with nothing of it left, and no report."""
-    reports: list[Report] = []
+    """At once, with nothing of it left; what was released is on record."""
+    records: list[Record] = []
 
     async def use(safe: Any) -> int:
         stream = await asked(chats)(safe)
@@ -294,8 +296,10 @@ def test_a_stream_that_is_closed_is_closed_to_the_server(chats: bool, is_async: 
         return len(asyncio.all_tasks())
 
     with EventServer(endless(GOOD + CARS)) as server:
-        assert played(server, use, is_async=is_async, on_report=reports.append) == 1
-    assert reports == []
+        assert played(server, use, is_async=is_async, sinks=[records.append]) == 1
+    [record] = records
+    assert record.exchange.answer == GOOD
+    assert "its reader left before the end" in record.decision.reason
 
 
 @apis
@@ -666,18 +670,36 @@ def test_an_error_amid_a_stream_is_the_servers(chats: bool, is_async: bool) -> N
 def test_a_stream_that_breaks_off_is_verified_as_far_as_it_came(
     chats: bool, is_async: bool
 ) -> None:
-    """And nothing makes up its end."""
+    """And nothing makes up its end; its record says so."""
+    records: list[Record] = []
 
     def script(body: dict[str, Any]) -> Iterator[Told]:
         told = list(events_of(body, GOOD + CARS))
         yield from told[: max(place for place, (_, data) in enumerate(told) if text_in(data))]
 
     with EventServer(script) as server:
-        items, error = played(server, reading(chats), is_async=is_async)
+        items, error = played(server, reading(chats), is_async=is_async, sinks=[records.append])
 
     assert error is None
     assert "".join(texts(items)) == (GOOD + CARS)[: len("".join(texts(items)))]
     assert texts(items)[0] == GOOD
+    assert [record.exchange.answer for record in records] == ["".join(texts(items))]
+    assert records[0].decision.reason.endswith("the model did not say that this is the end")
+
+
+@both
+@apis
+@pytest.mark.parametrize("after", ["", "\n"])
+def test_the_record_says_why_the_model_ended(chats: bool, is_async: bool, after: str) -> None:
+    """Also where that comes after all sentences were verified."""
+    records: list[Record] = []
+    with EventServer(saying(GOOD + after)) as server:
+        played(server, reading(chats), is_async=is_async, sinks=[records.append])
+
+    [record] = records
+    assert record.exchange.finish_reason == ("stop" if chats else "completed")
+    assert record.attempts[-1].exchange.finish_reason == record.exchange.finish_reason
+    assert "did not say" not in record.decision.reason
 
 
 def test_text_that_comes_only_at_the_end_is_verified() -> None:

@@ -57,6 +57,7 @@ def record() -> Record:
                 evidence=(piece,),
             ),
         ),
+        released=ANSWER,
     )
 
 

@@ -640,7 +640,12 @@ def test_the_command_prints_the_address_and_ends_by_ctrl_c(path: Path) -> None:
     """The address on stdout, alone, so that a script can read it."""
     command = [sys.executable, "-m", "faithguard.cli", "ui", "--store", str(path)]
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # what starts the tests may ignore it, and a process inherits that
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as process:
         assert process.stdout is not None
         url = process.stdout.readline().strip()

@@ -16,7 +16,9 @@ from faithguard.verifiers.nli import Nli, read
 from faithguard.verifiers.nli._fusion import Fusion
 from faithguard.verifiers.nli._language import is_english
 from faithguard.verifiers.nli._model import Scores
+from faithguard.verifiers.nli._naming import _GROUPS, named_as
 from faithguard.verifiers.nli._premises import premises
+from faithguard.verifiers.nli._verifier import Reading
 
 
 class Echo:
@@ -76,6 +78,77 @@ def test_a_claim_may_need_two_passages() -> None:
     assert any("Anna" in text and "six" in text for text in texts("Anna opens at six.", where))
 
 
+def test_what_a_sentence_points_back_to_is_read_with_it() -> None:
+    """What stands before any other sentence may wait until there is doubt."""
+    where = context("The ferry is new. It leaves at noon. The mill is red and stands still.")
+
+    def late(claim: str) -> list[tuple[str, bool]]:
+        return [(p.text, p.late) for p in premises(claim, where.select(claim), where)]
+
+    assert late("It leaves at noon.") == [
+        ("It leaves at noon.", False),
+        ("The ferry is new. It leaves at noon.", False),
+    ]
+    assert late("The mill stands still.") == [
+        ("The mill is red and stands still.", False),
+        ("It leaves at noon. The mill is red and stands still.", True),
+    ]
+
+
+def test_what_a_claim_needs_is_not_late() -> None:
+    """The sentence before, where it holds what the best one lacks."""
+    where = context("The ferry is new. The mill is red.")
+    claim = "The mill and the ferry are red."
+
+    [_, both] = premises(claim, where.select(claim), where)
+
+    assert (both.text, both.late) == ("The ferry is new. The mill is red.", False)
+
+
+@pytest.mark.parametrize("doubt", [True, False])
+def test_a_late_premise_is_read_where_the_others_leave_doubt(doubt: bool) -> None:
+    """In a second go, and what is said of it counts beside the others."""
+    model = Echo()
+    where = context("The ferry is new. The mill is red.")
+    asked: list[int] = []
+
+    def doubted(reading: Reading) -> bool:
+        asked.append(len(reading.scores))
+        return doubt
+
+    [reading] = read(["The mill is not blue."], where, model, doubted=doubted)  # type: ignore[arg-type]
+
+    premises_read = [premise for premise, _ in model.pairs]
+    assert asked == [1]
+    assert premises_read == ["The mill is red.", "The ferry is new. The mill is red."][: 1 + doubt]
+    assert len(reading.scores) == 1 + doubt
+
+
+@pytest.mark.parametrize(
+    ("claim", "held", "read_as"),
+    [
+        ("There is a parking lot.", "A car park is near.", "A parking lot is near."),
+        ("Parking lots are free.", "The car parks are free.", "The Parking lots are free."),
+        ("It has a car park.", "The parking lot and the car park are near.", None),
+        ("It has a car.", "The car park is near.", None),
+        ("The vats are full.", "The value added tax is due.", None),
+        ("It lowers hypertension.", "It lowers high-blood-pressure alarms.", None),
+    ],
+)
+def test_another_name_of_a_thing_is_read_as_the_name_in_the_claim(
+    claim: str, held: str, read_as: str | None
+) -> None:
+    """In one number or several; never a part of another word, or where both names stand."""
+    assert named_as(claim, held) == (read_as or held)
+
+
+def test_names_of_things_each_mean_one_thing() -> None:
+    """A name in two groups would carry over what is said of one to the other."""
+    names = [name for line in _GROUPS.split("\n") for name in line.strip().split(", ") if name]
+
+    assert len(names) == len(set(names)) > 150
+
+
 def test_of_a_sentence_without_end_the_stretch_is_read_that_bears_on_the_claim() -> None:
     """Nothing is cut silently at its end."""
     words = [f"word{n}" for n in range(200)]
@@ -101,17 +174,76 @@ def test_all_claims_are_read_in_one_go() -> None:
     model = Echo()
     where = context("the mill is red", "the ferry leaves at noon")
 
-    mill, ferry = read(["the mill is red", "the ferry leaves at one"], where, model)  # type: ignore[arg-type]
+    mill, ferry = read(["mill is red", "the ferry leaves at one"], where, model)  # type: ignore[arg-type]
 
     assert max(s.entailment for s in mill.scores) == 0.9
     assert max(s.entailment for s in ferry.scores) == 0.1
 
 
+@pytest.mark.parametrize("claim", ["The mill can never turn.", "the mill can never turn"])
+def test_a_sentence_of_the_context_is_not_put_to_the_model(claim: str) -> None:
+    """Nothing follows more surely, and a model may doubt it where it denies something."""
+    model = Echo()
+
+    [reading] = read([claim], context("The ferry is late. The mill can never turn."), model)  # type: ignore[arg-type]
+
+    assert [score.entailment > 0.95 for score in reading.scores] == [True]
+    assert model.pairs == []
+
+
+def test_a_part_of_a_sentence_is_put_to_the_model() -> None:
+    """What the rest of it says may change what it means."""
+    model = Echo()
+
+    read(["The mill can turn."], context("Nobody knows whether the mill can turn."), model)  # type: ignore[arg-type]
+
+    assert len(model.pairs) == 1
+
+
 def test_what_is_too_long_for_the_model_is_told_apart_from_what_is_not_there() -> None:
     """A reading without a score, though there are premises, is unread."""
-    [reading] = read(["the mill is red"], context("the mill is red"), Echo(longest=5))  # type: ignore[arg-type]
+    [reading] = read(["mill is red"], context("the mill is red"), Echo(longest=5))  # type: ignore[arg-type]
 
     assert reading.unread
+
+
+@pytest.mark.parametrize(
+    ("sentence", "restricted"),
+    [
+        ("Boats are hired for a day and may be kept longer, unless it rains.", False),
+        ("Boats are hired for a day; only members keep them longer.", False),
+        ("Boats are hired for a day, unless it rains.", True),
+        ("Boats are hired for a day only by members and their guests.", True),
+        ("If it is dry boats are hired for a day and may be kept longer.", True),
+    ],
+)
+def test_a_condition_restricts_the_part_that_it_stands_with(
+    sentence: str, restricted: bool
+) -> None:
+    """What is said in full before an "and" does not hang on what is said after it."""
+    [reading] = read(["Boats are hired for a day."], context(sentence), Echo())  # type: ignore[arg-type]
+
+    assert reading.features["restricted"] == restricted
+
+
+def test_what_is_of_something_else_contradicts_nothing() -> None:
+    """Whatever a model says of the pair."""
+
+    class Denies(Echo):
+        def _said(self, premise: str, claim: str) -> Scores | None:
+            return Scores(0.05, 0.05, 0.9)
+
+    verifier = Nli()
+    verifier._model = Denies()  # type: ignore[assignment]
+    where = context("The night ferry runs every day.")
+    claims = [
+        Claim(id="c1", text="Breakfast is brought to every table.", span=(0, 0)),
+        Claim(id="c2", text="The night ferry runs once a month.", span=(0, 0)),
+    ]
+
+    found = verifier.verify(claims, where)
+
+    assert [f.label for f in found if isinstance(f, Verdict)] == ["not_mentioned", "contradicted"]
 
 
 def test_features_say_what_words_and_values_say_beside_the_model() -> None:

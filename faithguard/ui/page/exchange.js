@@ -656,6 +656,9 @@ class Exchange {
         ),
       );
     });
+    if (record.released) {
+      steps.push(step("yes", "Released before it was held back", record.released));
+    }
     steps.push(
       step(
         record.decision.passed ? "yes" : "no",

@@ -84,7 +84,7 @@ def passages_as_read(
 def _read_for(
     claim: Claim, context: Context, texts: dict[int, str]
 ) -> Iterator[tuple[int, int, int]]:
-    selection = context.select(claim.text, most=_MOST)
+    selection = context.select(claim.text, most=_MOST, denied=True)
     places = {id(sentence): place for place, sentence in enumerate(context.sentences)}
     for sentence in selection.sentences:
         place = places[id(sentence)]

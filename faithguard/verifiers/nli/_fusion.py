@@ -104,7 +104,20 @@ def _restricted(claim: str, terms: Terms, selection: Selection) -> bool:
     """Whether the context says a claim word for word, and always on a condition it leaves out."""
     whole = [s for s in selection.sentences if _runs_through(terms, s.terms)]
     said = _bearing(claim)
-    return bool(whole) and all(_bearing(sentence.words) - said for sentence in whole)
+    return bool(whole) and all(_bearing(_of_it(claim, s.words)) - said for s in whole)
+
+
+_ANOTHER = re.compile(r"\s*;|,?\s+and\s", re.IGNORECASE)
+
+
+def _of_it(claim: str, sentence: str) -> str:
+    """Return a sentence without what it goes on to say once a claim is said in full.
+
+    "Books are lent for a month and can be renewed, unless they are reserved" lends them anyway.
+    """
+    said = claim.strip(" .!")
+    opens = sentence.casefold().startswith(said.casefold())
+    return said if opens and _ANOTHER.match(sentence, len(said)) else sentence
 
 
 def _runs_through(claim: Terms, sentence: Terms) -> bool:

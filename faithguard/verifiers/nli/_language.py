@@ -10,9 +10,9 @@ import re
 
 __all__ = ["is_english"]
 
-_LETTER = re.compile(r"[^\W\d_]")
+_LETTERS = re.compile(r"[^\W\d_]+")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-_LATIN = re.compile(r"[A-Za-zÀ-ɏ]")
+_LATIN = re.compile(r"[A-Za-zÀ-ɏ]+")
 
 _ENGLISH = frozenset(
     """
@@ -48,10 +48,10 @@ _OTHERS = (
 
 def is_english(text: str) -> bool:
     """Say whether a text may be taken for English."""
-    letters = _LETTER.findall(text)
+    letters = "".join(_LETTERS.findall(text))
     if not letters:
         return True
-    latin = sum(_LATIN.match(letter) is not None for letter in letters)
+    latin = sum(map(len, _LATIN.findall(letters)))
     if latin < 0.7 * len(letters):
         return False
     words = [word.lower() for word in _WORD.findall(text)]
@@ -60,5 +60,4 @@ def is_english(text: str) -> bool:
     if others > english:
         return len(words) < 3
     # German and Scandinavian sentences of rare words: their letters tell
-    strange = sum(not letter.isascii() for letter in letters)
-    return english > 0 or strange <= 0.04 * len(letters)
+    return english > 0 or sum(not letter.isascii() for letter in letters) <= 0.04 * len(letters)

@@ -3,8 +3,8 @@
 In: the sentences that evidence selection found, the best first. Out: `Premise`s: short texts
 of one to three sentences. Several short ones serve better than a long one, and their number
 does not grow with the context. Of a sentence without end the stretch is taken that shares most
-words with the claim. A value that is equal to one of the claim stands in it as the claim writes it:
-a model of words does not know that 24 months are two years.
+words with the claim. What is equal to a value of the claim, or another name of what it names,
+stands in them as the claim writes it: a small model does not know that 24 months are two years.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from faithguard.verifiers._asked import refers_back
 from faithguard.verifiers._context import Context, Selection, Sentence
 from faithguard.verifiers._values import Value, find_values
+from faithguard.verifiers.nli._naming import named_as
 
 __all__ = ["Premise", "premises"]
 
@@ -31,13 +33,16 @@ class Premise:
 
     text: str
     sentences: tuple[Sentence, ...]
+    late: bool = False
+    """Whether it seldom tells more than the others: needed only where they leave doubt."""
 
 
 def premises(claim: str, selection: Selection, context: Context) -> list[Premise]:
     """Return the premises for a claim, at most three, the best sentence's first.
 
-    The best sentence alone; after the one before it, which may say what it speaks of; and all
-    that were selected, for a claim that needs several. None where nothing bears on the claim.
+    The best sentence alone; after the one before it, which may say what it speaks of (late, unless
+    it begins with a word for that); and all that were selected, for a claim that needs several.
+    None where nothing bears on the claim.
     """
     if not selection.sentences:
         return []
@@ -50,11 +55,12 @@ def premises(claim: str, selection: Selection, context: Context) -> list[Premise
     if len(joint) > 1 and joint != groups[-1]:
         groups.append(joint)
     values = find_values(claim)
-    return [Premise(_text(group, claim, values), group) for group in groups]
+    late = () if refers_back(best) or joint == (before, best) else (before, best)
+    return [Premise(_text(group, claim, values), group, group == late) for group in groups]
 
 
 def _text(group: Sequence[Sentence], claim: str, values: Sequence[Value]) -> str:
-    words = [_as_claimed(sentence.words, values) for sentence in group]
+    words = [named_as(claim, _as_claimed(sentence.words, values)) for sentence in group]
     return _short(words[0], claim) if len(words) == 1 else " ".join(words)
 
 

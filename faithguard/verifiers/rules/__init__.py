@@ -1,11 +1,13 @@
 """Rules: verifiers that are certain or silent.
 
-In: claims and context. Out: for each claim a `Verdict` that vetoes "supported", or None. They
-run before any model; each family is a file of its own.
+In: claims and context. Out: for each claim a `Verdict` that vetoes "supported", or None; the last
+one also says so where a claim denies what the context denies. They run before any model; each
+family is a file of its own.
 """
 
 from faithguard.verifiers.rules.citations import Citations
 from faithguard.verifiers.rules.dates_times import DatesTimes
+from faithguard.verifiers.rules.denied import Denied
 from faithguard.verifiers.rules.identifiers import Identifiers
 from faithguard.verifiers.rules.polarity import Polarity
 from faithguard.verifiers.rules.quantities import Quantities
@@ -22,6 +24,7 @@ RULES = (
     Roles,
     TablesLists,
     Citations,
+    Denied,
 )
 """The families, in the order in which they are asked."""
 
@@ -29,6 +32,7 @@ __all__ = [
     "RULES",
     "Citations",
     "DatesTimes",
+    "Denied",
     "Identifiers",
     "Polarity",
     "Quantities",

@@ -102,6 +102,8 @@ def _condition(mine: Reading, theirs: Reading) -> str | None:
             theirs.text, mark.start()
         ):
             continue
+        if mine.values and mark[0].lower() == "if":
+            continue  # how much it is, not whether: "the fee is 5 euros"
         end = _end(theirs, mark.start())
         inside = _keys(theirs, mark.end(), end)
         start, stop = _statement(theirs.text, mark.start())
@@ -168,6 +170,8 @@ def _of_whom(mine: Reading, theirs: Reading) -> str | None:
         return None
     if other[0].lower in _COMPARED:
         return None  # "Unlike hawks, owls ..."
+    if own[start + 2].value >= 0:
+        return None  # what they are, not which: "hours are 9 to 5"
     before = {t.key for t in other[:at] if t.key}
     if at and all(t.key and t.value < 0 for t in other[:at]) and not before & mine.keys:
         return theirs.text[other[0].start : other[at].end]

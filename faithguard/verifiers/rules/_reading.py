@@ -119,7 +119,7 @@ def read_sentence(sentence: Sentence) -> Reading:
     """Return the reading of a sentence of the context, of a row with its header."""
     if sentence.header:
         return _read_row(sentence.text, sentence.header, sentence.mark)
-    return read(sentence.text)
+    return read(sentence.words)
 
 
 def keys_of(sentence: Sentence, values: Sequence[Value]) -> set[str]:

@@ -82,11 +82,12 @@ class _Pages:
         """The number of a passage in the exchange -> its number for a reader."""
         self._index: dict[str, list[int]] = defaultdict(list)
         for number, sentence in enumerate(context.sentences):
+            if sentence.denied:
+                continue  # it says none of this; see `denied`
             for key in keys_of(sentence, context.values[number]):
                 self._index[key].append(number)
         self._texts = tuple(passage.text for passage in context.passages)
-        self.plain = tuple(_plain(passage.text) for passage in context.passages)
-        """The passages without markup and case."""
+        self._asserted = context.asserted
         self.squeezed = tuple(squeezed(passage.text) for passage in context.passages)
         self.figures = tuple(_figures(passage.text) for passage in context.passages)
         """The digits of each passage, without what is written between two of them."""
@@ -101,6 +102,11 @@ class _Pages:
     def holders(self, key: str) -> Sequence[int]:
         """Return the numbers of the sentences that hold a word or, after a "#", an identifier."""
         return (self._codes if key.startswith("#") else self._index).get(key, ())
+
+    @lazy
+    def plain(self) -> tuple[str, ...]:
+        """What the passages assert, without markup and case."""
+        return tuple(map(_plain, self._asserted))
 
     @lazy
     def tables(self) -> list[Table]:
@@ -118,6 +124,7 @@ class _Pages:
         return tuple(
             (number, one)
             for number, sentence in enumerate(self.sentences)
+            if not sentence.denied
             for one in identifiers_of(sentence)
         )
 
@@ -261,7 +268,7 @@ def scene_of(claim: Claim, context: Context) -> Scene:
     scene = pages.scenes.get(claim.text)
     if scene is None or scene.claim != claim:
         reading = read(claim.text)
-        stands = _stands(claim.text, pages.plain)
+        stands = _stands(claim.text, pages)
         scene = Scene(claim, context, reading, _near(reading, pages), pages, stands)
         if len(pages.scenes) >= _MOST_SCENES:
             pages.scenes.clear()
@@ -275,7 +282,7 @@ _SHORTEST = 12
 """Characters; a shorter text stands in others by chance."""
 
 
-def _stands(text: str, passages: Sequence[str]) -> bool:
+def _stands(text: str, pages: _Pages) -> bool:
     """Say whether a text is a sentence of the context, or what stands between two of its ends.
 
     "Dogs are allowed" does not stand in "No dogs are allowed", nor in "Dogs are allowed on a lead".
@@ -283,7 +290,7 @@ def _stands(text: str, passages: Sequence[str]) -> bool:
     sought = _plain(text).rstrip(_ENDS + " ")
     if len(sought) < _SHORTEST:
         return False
-    for held in passages:
+    for held in pages.plain:
         at = held.find(sought)
         while at >= 0:
             before, after = held[:at].rstrip(" "), held[at + len(sought) :].lstrip(" ")

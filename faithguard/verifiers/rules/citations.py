@@ -10,7 +10,7 @@ nothing is said.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
@@ -39,7 +39,11 @@ _OWN_NUMBERS = re.compile(
 class Citations(EachClaim):
     """Veto a claim whose citation points at nothing, or at the wrong passage."""
 
-    name = "citations@2"
+    name = "citations@3"
+
+    def verify(self, claims: Sequence[Claim], context: Context) -> Sequence[Verdict | None]:
+        """Return what is said of each claim; a wrong citation is wrong whatever is denied."""
+        return [self.verdict(claim, context) for claim in claims]
 
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where citations fit or cannot be resolved."""

@@ -15,6 +15,7 @@ from functools import lru_cache
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._values import Value
+from faithguard.verifiers.rules._cells import ticked, wrongly_ticked
 from faithguard.verifiers.rules._family import Family
 from faithguard.verifiers.rules._reading import Clause, Reading, Token, read
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of, unmentioned
@@ -46,7 +47,8 @@ class TablesLists(Family):
         """Return a veto, or None where the table or list agrees or is not clear."""
         scene = scene_of(claim, context)
         return (
-            _wrong_row(scene, self.name)
+            wrongly_ticked(scene, self.name)
+            or _wrong_row(scene, self.name)
             or _wrong_cell(scene, self.name)
             or _wrong_group(scene, self.name)
             or _unticked(scene, self.name)
@@ -249,7 +251,7 @@ def _listed_together(table: Table, named: list[int], claim: Reading) -> bool:
 
 def _ticked(scene: Scene, name: str, table: Table, named: list[int]) -> Verdict | None:
     """Veto "has a pool" where the column of pools says no in that row, and the other way round."""
-    if len(named) != 1:
+    if len(named) != 1 or any(ticked(scene.claim.text)):
         return None
     sentence, cells = table.rows[named[0]]
     label = {key for cell in cells[:1] for key in cell.reading.keys}

@@ -91,6 +91,8 @@ def test_a_dropped_condition_is_told(context: str, dropped: str, kept: str) -> N
         ("The lamp glows even if the door is shut.", "The lamp glows."),
         ("The warden checks if the gate is shut.", "The warden checks the gate."),
         ("Add salt if needed.", "Add salt."),
+        ("A late fee of 5 euros is due if the book is lost.", "The late fee due is 5 euros."),
+        ("Office hours are 9 to 17.", "Hours are 9 to 17."),
         (
             "Keys are lent for a day and kept longer unless others ask.",
             "Keys are lent for a day.",

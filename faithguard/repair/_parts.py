@@ -1,0 +1,110 @@
+"""Leaving out a part of a sentence that is one claim: an aside, or what follows "and" or a comma.
+
+In: a sentence that is unsupported as a whole, and the context. Out: edits that leave out the parts
+that the context does not hold, where what is left is a sentence of which it holds all. What binds
+the rest, a condition, an exception or a denial, never goes. Whether it then is true is verified.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+
+from faithguard._denied import is_negative
+from faithguard.claims._verbs import has_verb
+from faithguard.repair._edits import Edit, edited
+from faithguard.repair._layout import Layout, Unit
+from faithguard.types import Span
+from faithguard.verifiers import Context
+
+__all__ = ["part_cut"]
+
+_HELD = 0.75
+"""Share of a part that the context must hold to stay; below, it goes."""
+
+_FEWEST = 3
+"""Words that are left."""
+
+_LONGEST = 1_000
+_MOST = 8
+"""Parts."""
+
+_ASIDE = re.compile(r"\s*\([^()]{2,300}\)")
+_JOINT = re.compile(r"\s*;\s+|\s*,\s+(?:and\s+|und\s+|et\s+|y\s+|e\s+|en\s+)?|\s+(?:and|und|et)\s+")
+_END = re.compile(r"[.!?。！？]*[\"”»)\]*_]*\s*$")
+_BINDS = re.compile(
+    r"(?i)\b(?:if|unless|except\w*|only|when|whenever|where|but|although|though|while|whereas|"
+    r"until|till|before|after|because|since|provided|as long as|without|with|for|from|up to|at|"
+    r"than|or|either|neither|which|who|that|including|excluding|between|both|wenn|falls|außer|nur|"
+    r"aber|ohne|si|sauf|mais|sans|pero|sin|excepto|solo|se|ma|senza)\b"
+)
+
+
+def part_cut(layout: Layout, unit: Unit, context: Context) -> tuple[Edit, ...] | None:
+    """Return the edits that leave unsupported parts of a sentence out; None if that is unsafe."""
+    text, at = layout.text(unit), unit.start
+    if unit.kind != "prose" or unit.fenced or len(text) > _LONGEST:
+        return None
+    parts = list(_parts(text))
+    if not 1 < len(parts) <= _MOST:
+        return None
+    gone = [span for span in parts[1:] if not _held(text[slice(*span)], context)]
+    if not gone or not _held(text[slice(*parts[0])], context):
+        return None
+    if any(_binds(text[slice(*span)]) for span in gone):
+        return None
+    edits = [
+        Edit(start, _aside_end(text, parts[0], end) if start == parts[0][1] else end, "")
+        for start, end in gone
+    ]
+    kept = [span for span in parts if span not in gone]
+    joint = _joint(text, parts[-1])
+    if parts[-1] in gone and len(kept) > 1 and joint.strip(" ,") and text[kept[-1][0]] == ",":
+        # of "A, B and C" stays "A and B"
+        comma = kept[-1][0]
+        edits.append(Edit(comma, comma + len(_joint(text, kept[-1])), joint))
+    made = edited(text, edits)
+    if made is None or not has_verb(made.text) or len(made.text.split()) < _FEWEST:
+        return None
+    if is_negative(made.text) != is_negative(text):
+        return None
+    return tuple(replace(one, start=one.start + at, end=one.end + at) for one in made.edits)
+
+
+def _aside_end(text: str, first: Span, end: int) -> int:
+    """Return where "Ada, a painter," ends: with its second comma."""
+    closes = text[end : end + 1] == "," and not has_verb(text[slice(*first)])
+    return end + closes
+
+
+def _joint(text: str, part: Span) -> str:
+    match = _JOINT.match(text, part[0])
+    return match[0] if match else ""
+
+
+def _parts(text: str) -> Iterator[Span]:
+    """Yield the first part of a sentence, and each other with what joins it to the one before."""
+    end = match.start() if (match := _END.search(text)) else len(text)
+    asides = [match.span() for match in _ASIDE.finditer(text, 0, end)]
+    joints = [m.start() for m in _JOINT.finditer(text, 0, end) if not _inside(m.start(), asides)]
+    places = sorted({0, end, *joints, *(place for span in asides for place in span)})
+    for start, stop in pairwise(places):
+        if any(map(str.isalnum, text[start:stop])):
+            yield start, stop
+
+
+def _inside(place: int, spans: list[Span]) -> bool:
+    return any(start <= place < end for start, end in spans)
+
+
+def _held(part: str, context: Context) -> bool:
+    return context.select(part).coverage >= _HELD
+
+
+def _binds(part: str) -> bool:
+    """Say whether what stays would say more without a part."""
+    words = part.strip(" ,;()")
+    opening = " ".join(words.split()[:2])
+    return _BINDS.search(opening) is not None or is_negative(words)

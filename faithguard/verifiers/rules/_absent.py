@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from faithguard.types import Verdict
 from faithguard.verifiers._values import Value
+from faithguard.verifiers._values._units import CURRENCIES
 from faithguard.verifiers.rules._derived import derivable, proportionate
 from faithguard.verifiers.rules._given import is_compared, lines_of
 from faithguard.verifiers.rules._granted import (
@@ -83,17 +84,46 @@ def absent(scene: Scene, name: str, value: Value) -> Verdict | None:
         if rival is not None:
             reason = f"the context says {rival.text!r}, the answer {value.text!r}"
             return contradiction(scene, name, reason, near)
-    if in_a_name(scene, value) or _OPEN_TIME.search(scene.reading.text[: value.start]):
+    if _left_open(scene, value, lines):
         return None
+    return unmentioned(scene, name, f"the context nowhere says {value.text!r}")
+
+
+def _left_open(scene: Scene, value: Value, lines: Sequence[Sequence[Value]]) -> bool:
+    """Whether a value that nothing stands in the place of may be right for all that is known."""
+    if in_a_name(scene, value) or _OPEN_TIME.search(scene.reading.text[: value.start]):
+        return True
     if value.text.lower().startswith(("a ", "an ")):
-        return None  # "in an hour", "a year on"
+        return True  # "in an hour", "a year on"
     if (value.family == "clock" or is_year(value)) and _ROUGHLY.search(
         scene.reading.text[: value.start]
     ):
-        return None  # "by about half past three", "by the summer of 1922"
+        return True  # "by about half past three", "by the summer of 1922"
     if _counts(value) or _WHOLE_WEEK in value.readings or proportionate(value, lines):
-        return None
-    return unmentioned(scene, name, f"the context nowhere says {value.text!r}")
+        return True
+    return not is_year(value) and _much_to_work_with(value, lines)
+
+
+def _much_to_work_with(value: Value, lines: Sequence[Sequence[Value]]) -> bool:
+    """Whether several values of a context can lead to one in more steps than are tried.
+
+    Lengths of time lie between times and dates, amounts come of amounts and counts.
+    """
+    if value.unit in CURRENCIES or value.unit in ("second", "month", "%", "percentage point", ""):
+        kin = [v for line in lines for v in line if _leads_to(v, value)]
+        return len({v.meaning for v in kin}) >= _SEVERAL
+    return False
+
+
+def _leads_to(one: Value, value: Value) -> bool:
+    if value.unit in ("second", "month"):
+        return one.unit in ("second", "month") or one.family in ("clock", "date")
+    if value.family != "number":
+        return one.family == value.family or one.unit in ("second", "month")
+    return one.family == "number" and one.unit == value.unit
+
+
+_SEVERAL = 3
 
 
 _ROUGHLY = re.compile(

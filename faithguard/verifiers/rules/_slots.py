@@ -136,8 +136,6 @@ def _gain(
         gained, lost = theirs - mine, mine - theirs
         if not (row or _fits(near, theirs, rival)):
             return None
-        if not (row or rival.near.reading.is_field or _firm(scene, gained)):
-            return None
     lost -= _LIGHT
     if not gained or (lost and not _outweighs(scene, gained, lost)):
         return None

@@ -31,7 +31,7 @@ _DATE = re.compile(
     rf"|(?<!\d)(?P<d4>\d{{1,2}})(?:er|\.)?\s+(?:de\s+)?(?P<mo4>{_ANY_MONTH}){_LETTER_AFTER}"
     r"\s+(?:de\s+|del\s+)?(?P<y4>\d{4})\b"
     rf"|(?<!\d)(?P<d5>\d{{1,2}})\s+de\s+(?P<mo5>{_ANY_MONTH}){_LETTER_AFTER}"
-    rf"|\b(?P<mo2>{_MONTH})\b{_SHORT_STOP}\s+(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?![\d:])"
+    rf"|\b(?P<mo2>{_MONTH})\b{_SHORT_STOP}\s+(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?![\d:%]|[.,]\d)"
     r"(?:,?\s+(?P<y2>\d{4})\b)?"
     r"|(?<!\d)(?P<y3>\d{4})-(?P<mo3>\d{2})-(?P<d3>\d{2})(?!\d)"
     r"|(?:(?P<era>令和|平成|昭和)(?P<ye>\d{1,2}|元)\s?年\s?)(?P<mo8>\d{1,2})\s?月\s?(?P<d8>\d{1,2})\s?日"
@@ -95,11 +95,14 @@ def dates(text: str, months: Collection[str], *, figures: bool) -> Iterator[Valu
     for match in _FIGURES.finditer(text) if figures else ():
         if readings := _readings(match):
             yield _value("date", readings, match, text)
+    for match in _YEAR.finditer(text) if "年" in text else ():
+        yield _value("date", {(int(match[1]), 0, 0)}, match, text)
     for match in _DAY_OF_MONTH.finditer(text):
         if 1 <= int(match[1]) <= 31:
             yield _value("date", {(0, 0, int(match[1]))}, match, text)
 
 
+_YEAR = re.compile(r"(?<!\d)([12]\d{3})\s?年(?![間间前后後以])")
 _ERAS = {"令和": 2018, "平成": 1988, "昭和": 1925}
 """The year before the first of each."""
 
@@ -135,6 +138,10 @@ def _readings(match: re.Match[str]) -> set[Reading]:
     return {(year, month, day) for day, month in orders if 1 <= month <= 12 and 1 <= day <= 31}
 
 
+_FRIDAY_AND_SATURDAY = frozenset((4, 5))
+"""The nights of a weekend."""
+
+
 def days(text: str) -> Iterator[Value]:
     """Yield the days of the week in a text, and sets of them."""
     for match in _RANGE_OF_DAYS.finditer(text):
@@ -146,7 +153,8 @@ def days(text: str) -> Iterator[Value]:
         # "5 business days" is a length of time, "on business days" a set of days
         counted = _COUNTED.search(text[max(0, match.start() - 16) : match.start()].lower())
         if not (words in ("business days", "working days") and counted):
-            yield _value("days", {DAY_SETS[words]}, match, text)
+            late = {_FRIDAY_AND_SATURDAY} if "weekend" in words else set[Reading]()
+            yield _value("days", {DAY_SETS[words], *late}, match, text)
     for pattern in (_LONG_DAY, _SHORT_DAY):
         for match in pattern.finditer(text):
             name = match[0].lower().rstrip(".")

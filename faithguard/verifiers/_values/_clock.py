@@ -10,22 +10,27 @@ import re
 from collections.abc import Iterator
 
 from faithguard.verifiers._values._value import Value
-from faithguard.verifiers._values._words import ENGLISH, ONES
+from faithguard.verifiers._values._words import ENGLISH, ONES, read_cjk
 
 __all__ = ["clocks"]
 
 _HOUR_WORD = "|".join(word for word, n in ONES.items() if 1 <= n <= 12)
-_PART_OF_DAY = r"in\s+the\s+(?:morning|afternoon|evening)|at\s+night"
+_HAN_HOUR = "[一二三四五六七八九十两]{1,3}"
+_PART_OF_DAY = (
+    r"in\s+the\s+(?:morning|afternoon|evening)|at\s+night"
+    r"|the\s+(?:morning|afternoon|evening|night)\s+before"
+)
 _CLOCK = re.compile(
     r"(?<![\d.,:])(?P<h>\d{1,2})(?:[:.h](?P<m>[0-5]\d))?\s*(?P<ap>[ap])\.?\s?m\b\.?"
     r"|(?<![\d.,:])(?P<h24>[01]?\d|2[0-4])[:](?P<m24>[0-5]\d)(?::[0-5]\d)?(?!\d)(?!\s*[ap]\.?m)"
-    rf"|\b(?P<hw>{_HOUR_WORD}|\d{{1,2}})(?:\s+o['’]?clock)?\s+(?P<part>{_PART_OF_DAY})\b"
+    rf"|(?<![\d.,:])\b(?P<hw>{_HOUR_WORD}|\d{{1,2}})(?:[:.](?P<mw>[0-5]\d))?(?:\s+o['’]?clock)?"
+    rf"\s+(?P<part>{_PART_OF_DAY})\b"
     rf"|\b(?P<ho>{_HOUR_WORD}|\d{{1,2}})\s+o['’]?clock\b"
     r"|(?<![\d.,:])(?P<hu>[01]?\d|2[0-4])(?:[:.](?P<mu>[0-5]\d))?\s*Uhr\b"
     r"|(?<![\d.,:])(?P<hf>[01]?\d|2[0-4])\s?h\s?(?P<mf>[0-5]\d)\b(?!\s?min)"
     r"|(?P<hi>सुबह|दोपहर|शाम|रात)?\s?(?<!\d)(?P<hb>\d{1,2})\s?बजे"
     r"|(?<!\d)(?P<har>\d{1,2})\s(?P<ar>صباحا|صباحًا|مساء|مساءً|ظهرا|ظهرًا)"
-    r"|(?P<ja>午前|午後|上午|下午|晚上|早上)?\s?(?P<hj>\d{1,2})\s?[時时点點]"
+    rf"|(?P<ja>午前|午後|上午|下午|晚上|早上)?\s?(?P<hj>\d{{1,2}}|(?<=[午上]){_HAN_HOUR}|{_HAN_HOUR}(?=[点點时時][到至半钟鐘]))\s?[時时点點]"
     r"(?!間|间|区)(?:\s?(?P<mj>\d{1,2})\s?分|(?P<half>半))?"
     r"|\b(?P<named>noon|midday|midnight|mittags|mitternacht|mezzogiorno|mezzanotte|minuit"
     r"|medianoche)\b",
@@ -34,7 +39,7 @@ _CLOCK = re.compile(
 _MINUTES = "|".join([r"twenty[\s-]five", *sorted(ENGLISH, key=len, reverse=True)])
 _SAID = re.compile(
     rf"\b(?P<amount>(?:a\s+)?quarter|half|{_MINUTES}|\d{{1,2}})(?P<said>\s+minutes)?\s+(?P<way>past|to)\s+"
-    rf"(?P<hour>{_HOUR_WORD}|noon|midday|midnight|\d{{1,2}})(?![\d:.%])\b"
+    rf"(?P<hour>{_HOUR_WORD}|noon|midday|midnight|\d{{1,2}})(?![\d:%]|\.\d)\b"
     rf"(?:\s+(?P<part>{_PART_OF_DAY}|[ap]\.?m\b))?",
     re.I,
 )
@@ -80,6 +85,7 @@ def _said(match: re.Match[str]) -> set[int]:
         and not match["said"]
         and not _FULL.fullmatch(match["hour"])
         and (to or not amount.isalpha())
+        and not (match["part"] and amount in _SPOKEN and match["hour"].isalpha())
     ):
         return set()
     words = re.split(r"[\s-]+", amount)
@@ -98,6 +104,8 @@ def _said(match: re.Match[str]) -> set[int]:
     return {at if "morning" in part or (part.startswith("a") and "m" in part[:3]) else at + 720}
 
 
+_SPOKEN = ("five", "ten", "twenty", "twenty-five", "twenty five")
+"""Minutes that are told with "to": "five to seven in the evening"; "six to seven" is a range."""
 _FULL = re.compile("noon|midday|midnight", re.I)
 
 
@@ -116,7 +124,8 @@ def _minutes(match: re.Match[str]) -> set[int]:
     if part["part"]:
         hour = _hour_of(part["hw"])
         later = "morning" not in part["part"].lower()
-        return {(hour % 12 + 12 if later and hour < 12 else hour) * 60}
+        hour = hour % 12 + 12 if later and hour < 12 else hour
+        return {hour % 24 * 60 + int(part["mw"] or 0)}
     if part["ho"]:
         hour = _hour_of(part["ho"])
         return {hour * 60, (hour + 12) % 24 * 60}
@@ -130,7 +139,7 @@ def _minutes(match: re.Match[str]) -> set[int]:
         later = not said.startswith(("सुबह", "صباح"))
         return {(hour + 12 if later and hour < 12 else hour) % 24 * 60}
     if part["hj"]:
-        hour = int(part["hj"])
+        hour = int(part["hj"]) if part["hj"].isdigit() else read_cjk(part["hj"])
         minute = 30 if part["half"] else int(part["mj"] or 0)
         if hour > 24 or minute > 59:
             return set()

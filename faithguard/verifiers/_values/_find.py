@@ -32,10 +32,10 @@ _CLOCK_WORDS = frozenset(
     "noon midday midnight clock morning afternoon evening night am pm m h uhr past quarter"
     " mittags mitternacht mezzogiorno mezzanotte minuit medianoche".split()
 )
-_SAYING = frozenset(("past", "quarter", "noon", "midday", "midnight"))
+_SAYING = frozenset("past quarter noon midday midnight five ten twenty".split())
 _MONTHS = frozenset(MONTH_OF)
 _ORDINAL_ENDINGS = frozenset(("th", "st", "nd", "rd"))
-_FIGURES = re.compile(r"\d[./-]\d|\d\s?月")
+_FIGURES = re.compile(r"\d[./-]\d|\d\s?[月年]")
 _CJK_DAY = re.compile("[曜期周週天日]")
 _HOUR = re.compile("[時时点點]|बजे|صباح|مساء|ظهر")
 _DEVANAGARI_OR_ARABIC = re.compile("[\u0600-\u06ff\u0900-\u097f]")

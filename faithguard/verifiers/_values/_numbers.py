@@ -67,9 +67,14 @@ _PART = re.compile(
     re.I,
 )
 _A_UNIT = re.compile(
-    r"\b(?P<a>an?|one)\s+(?:minute|hour|day|week|month|year)"
+    r"\b(?P<a>an?|one)\s+(?:minute|hour|day|week|month|year|kilo|litre|liter|metre|meter|mile|tonne?)"
     r"(?=\s+(?:and\s+a\s+(?:half|quarter)|(?:and\s+)?\d+|(?:and\s+)?"
     rf"(?:{_NUMBER_WORD}))\b)",
+    re.I,
+)
+_FOR_A_UNIT = re.compile(
+    r"\b(?:for|within|takes?|took|lasts?|lasted)\s+(?:about\s+|around\s+|over\s+|under\s+)?(?P<a>an?)"
+    r"(?=\s+(?:minute|hour|day|week|month|year)\b(?!\s+(?:or|and|later|ago|before|after|off)))",
     re.I,
 )
 _MILLION = re.compile(r"\s?m\b(?!\.)", re.I)
@@ -239,6 +244,8 @@ def _spelled(text: str) -> Iterator[Value]:
         words = re.findall(r"[a-z]+", match[0].lower())
         if words != ["one"]:  # more often a pronoun than a count
             yield _number({Fraction(read_english(words))}, match.start(), match.end(), text)
+    for match in _FOR_A_UNIT.finditer(text):
+        yield _number({Fraction(1)}, match.start("a"), match.end("a"), text)
     for match in _A_UNIT.finditer(text):
         yield _number({Fraction(1)}, match.start(), match.start() + len(match["a"]), text)
     for match in _TIMES.finditer(text):
@@ -316,6 +323,8 @@ def _han(text: str) -> Iterator[Value]:
 def _part_of_a_word(text: str, start: int, end: int) -> bool:
     """B12, v2, covid19 and 3.11.2 are names, not amounts."""
     before = text[start - 1] if start else " "
+    if before == "و" and text[start - 2 : start - 1] in ("", " "):
+        return False  # "and 15"
     if before == "_" or (before.isalpha() and _is_spaced(before)):
         return True
     if before in "-‑" and start > 1 and text[start - 2].isalpha():
@@ -520,6 +529,8 @@ def _unit_at(text: str, stop: int) -> tuple[str, Fraction, int]:
     return "", _ONE, stop
 
 
+_OTHER_RANGE = re.compile(r"\d\s*(?:to|-|–)\s*$", re.I)
+"""Before a number that ends a range of its own: "from 2 to 5 and 10 ml from 6 to 12"."""
 _BETWEEN = re.compile(r"\s*(?:,\s*)?(?:(?:and|und|et|y|e)\s+)?")
 _MEASURED = ("second", "month")
 _RANGE = re.compile(
@@ -541,6 +552,7 @@ def _with_units(values: list[Value], text: str) -> list[Value]:
             and after.bare
             and after.start - value.end < 6
             and _RANGE.fullmatch(text, value.end, after.start)
+            and not _OTHER_RANGE.search(text, max(0, value.start - 8), value.start)
             and not _BEFORE.match(text[after.start :])
             and (factor := _unit_size(after))
         ):

@@ -10,6 +10,7 @@ import re
 from fractions import Fraction
 
 __all__ = [
+    "AMBIGUOUS",
     "CURRENCIES",
     "CURRENCY_NAMES",
     "CURRENCY_PREFIX",
@@ -66,12 +67,13 @@ _TABLE = {
     " km2|km²|squarekilometre|squarekilometres|squarekilometer|squarekilometers|平方公里 1000000",
     "square foot": "sqft|squarefoot|squarefeet 1; acre|acres 43560;"
     " squaremile|squaremiles 27878400",
-    "cubic metre": "m3|m³|cubicmetre|cubicmetres|cubicmeter|cubicmeters|立方米 1",
     "litre": "ml|millilitre|millilitres|milliliter|milliliters|millilitri|mililitros|毫升"
     "|ミリリットル|मिलीलीटर|مليلتر 1/1000;"
     " cl|centilitre|centilitres|centiliter 1/100;"
     " dl|decilitre|decilitres|deciliter|décilitres|decilitri|decilitros 1/10;"
-    " l|litre|litres|liter|liters|litern|litri|litro|litros|升|リットル|لتر|लीटर 1",
+    " l|litre|litres|liter|liters|litern|litri|litro|litros|升|リットル|لتر|लीटर 1;"
+    " m3|m³|cubicmetre|cubicmetres|cubicmeter|cubicmeters|kubikmeter|立方米 1000;"
+    " cm3|cm³|cc 1/1000",
     "cup": "cup|cups 1", "tablespoon": "tablespoon|tablespoons|tbsp 1",
     "teaspoon": "teaspoon|teaspoons|tsp 1", "pint": "pint|pints 1", "gallon": "gallon|gallons 1",
     "byte": "byte|bytes 1; kb|kilobyte|kilobytes 1000; mb|megabyte|megabytes 1000000;"
@@ -121,8 +123,9 @@ IMPERIAL = {
 """Unit -> (metric base unit, factor, what is subtracted before)."""
 
 CURRENCY_NAMES = {
-    "$": "USD", "us$": "USD", "usd": "USD", "dollar": "USD", "dollars": "USD", "usdollar": "USD",
-    "usdollars": "USD", "dólares": "USD", "dollari": "USD", "美元": "USD", "ドル": "USD",
+    "$": "dollar", "us$": "USD", "usd": "USD", "dollar": "dollar", "dollars": "dollar",
+    "usdollar": "USD",
+    "usdollars": "USD", "dólares": "dollar", "dollari": "dollar", "美元": "USD", "ドル": "USD",
     "دولار": "USD", "दॉलर": "USD", "डॉलर": "USD",
     "€": "EUR", "eur": "EUR", "euro": "EUR", "euros": "EUR", "欧元": "EUR", "ユーロ": "EUR",
     "يورو": "EUR", "यूरो": "EUR",
@@ -149,6 +152,14 @@ CURRENCY_NAMES = {
     "céntimos": "cent", "cêntimos": "cent", "centavos": "cent", "rappen": "cent",
 }  # fmt: skip
 """Name -> code; "cent" is a hundredth of whichever has cents."""
+AMBIGUOUS = {
+    "krone": ("SEK", "NOK", "DKK", "CZK"),
+    "degree": ("kelvin difference", "fahrenheit"),
+    "peso": ("MXN",),
+    "pound": ("GBP",),
+    "dollar": ("USD", "CAD", "AUD", "NZD", "HKD", "SGD"),
+}
+"""What a name may mean that several countries give to their money, or several scales to a step."""
 _PENCE = {name: ("GBP", Fraction(1, 100)) for name in ("p", "penny", "pence")}
 CURRENCIES = frozenset(CURRENCY_NAMES.values())
 CURRENCY_SIGNS = "€$£₹¥₩₺₽₪₦"

@@ -6,11 +6,12 @@ measure the same thing, so that they can disagree.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
-from faithguard.verifiers._values._units import CURRENCIES, IMPERIAL
+from faithguard.verifiers._values._units import AMBIGUOUS, CURRENCIES, IMPERIAL
 
 __all__ = ["Family", "Reading", "Value"]
 
@@ -28,10 +29,18 @@ _OTHER_SYSTEM = {
     **{metric: (imperial,) for imperial, (metric, _, _) in IMPERIAL.items()},
     "month": ("second",),
     "second": ("month",),
-    **dict.fromkeys(CURRENCIES, ("cent",)),
+    "degree": AMBIGUOUS["degree"],
+    "kelvin difference": ("fahrenheit", "degree"),
+    "fahrenheit": ("kelvin difference", "degree"),
+    **{
+        code: ("cent", *AMBIGUOUS.get(code, ()), *(a for a in AMBIGUOUS if code in AMBIGUOUS[a]))
+        for code in CURRENCIES
+    },
     "cent": tuple(sorted(CURRENCIES)),
 }
 """Units whose values may agree although their numbers differ."""
+_TIMES = frozenset(("second", "month", "business day"))
+_NOON = 12
 _COUNTERS = frozenset({"times", "person"})
 """Units that only count: three times is three doses."""
 _DAYS_OF_MONTH = (Fraction(28 * 86_400), Fraction(31 * 86_400))
@@ -82,7 +91,7 @@ class Value:
             near = {"about"} if self._loose else {"number"}
             return frozenset({*self._plain, *self._share, *near, f"in {self.unit}"})
         if self.family == "clock":
-            return frozenset(_hour(minutes) for minutes in self.readings)
+            return frozenset(hour for minutes in self.readings for hour in _hours(minutes))
         years = {Fraction(r[0]) for r in self.readings if isinstance(r, tuple) and r[0]}
         return frozenset({self.family, *years})
 
@@ -112,7 +121,12 @@ class Value:
         if number.family != "number" or number.unit:
             return False
         if "clock" in families:  # "9 to 18" says what "9:00 to 18:00" says
-            return any(_hour(minutes) in number.readings for minutes in special.readings)
+            return any(
+                hour in number.readings
+                for minutes in special.readings
+                for hour in _hours(minutes)
+                if number.ranged or hour == _hour(minutes) or hour.denominator > 1
+            )
         # the year of a date
         return "date" in families and any(
             isinstance(r, tuple) and r[0] > 99 and Fraction(r[0]) in number.readings
@@ -131,6 +145,12 @@ class Value:
         return bool(self.readings & other.readings)
 
     def _same_number(self, other: Value) -> bool:
+        if self.unit == other.unit:
+            return (
+                bool(self.readings & other.readings)
+                or (not self.unit and bool(self._plain & other._plain))
+                or self._near(other)
+            )
         if {self.unit, other.unit} == {"", "%"} and self._same_share(other):
             return True
         soft = {self.unit, other.unit} & _COUNTERS and "" in (self.unit, other.unit)
@@ -157,6 +177,8 @@ class Value:
         if "cent" in (self.unit, other.unit) and {self.unit, other.unit} <= CURRENCIES:
             cents, whole = (self, other) if self.unit == "cent" else (other, self)
             return any(a == 100 * b for a, b in _pairs(cents, whole))
+        if self.unit in AMBIGUOUS.get(other.unit, ()) or other.unit in AMBIGUOUS.get(self.unit, ()):
+            return self.readings == other.readings or self._near(other)
         if {self.unit, other.unit} == {"month", "second"}:
             months, seconds = (self, other) if self.unit == "month" else (other, self)
             low, high = _DAYS_OF_MONTH
@@ -187,6 +209,8 @@ class Value:
 
     def _near(self, other: Value) -> bool:
         """Within the twentieth that "about" grants, or equal once one of them is rounded."""
+        if not (self.approximate or other.approximate or self.step or other.step):
+            return False
         for a, b in _pairs(self, other):
             if (self.approximate or other.approximate) and abs(a - b) <= abs(b) * _NEAR:
                 return True
@@ -216,6 +240,17 @@ def _same_date(a: Reading, b: Reading) -> bool:
     return all(x == y or not x or not y for x, y in zip(a, b, strict=True))
 
 
+def _hours(minutes: Reading) -> Iterator[Fraction]:
+    """Yield the numbers that may stand for a time: 16:00 is 16, or 4 of "8 to 4"."""
+    if isinstance(minutes, int):
+        hour, rest = divmod(minutes, 60)
+        yield Fraction(minutes, 60)
+        if rest:
+            yield hour + Fraction(rest, 100)  # "8.30"
+        if hour > _NOON:
+            yield Fraction(minutes - 60 * _NOON, 60)
+
+
 def _hour(minutes: Reading) -> Fraction | None:
     return Fraction(minutes, 60) if isinstance(minutes, int) else None
 
@@ -227,4 +262,5 @@ def _kin(a: str, b: str) -> bool:
         and bool(b)
         and (a in CURRENCIES) == (b in CURRENCIES)
         and not {a, b} & {"%", *_COUNTERS}
+        and (a in _TIMES) == (b in _TIMES)
     )

@@ -48,7 +48,9 @@ _PAIRS = """
     domestic | foreign international
     horizontal | vertical
     voluntary voluntarily | compulsory forced
+    keep keeps kept retain retains retained | lose loses lost
     complete full | partial incomplete
+    entirely completely fully wholly altogether | partly partially part
     domestic | abroad
     before | after
     open opens opened | close closes closed shut shuts

@@ -58,6 +58,7 @@ _KEPT = re.compile(
 )
 _ALL_OF = frozenset("all every any".split())
 _PLURALS = frozenset("children people men women".split())
+_COMPARED = ("unlike", "like")
 _FRONT = 4
 """Tokens; the noun of a subject stands among the first ones."""
 _HEDGES = frozenset("may might can could".split())
@@ -111,12 +112,19 @@ def _condition(mine: Reading, theirs: Reading) -> str | None:
         if (
             inside
             and not inside & mine.keys
+            and not _holds_value(mine, theirs, mark.end(), end)
             and (beside & mine.keys or not beside)
             and len(mine.keys - outside) <= (1.0 - _ALL) * len(mine.keys)
             and (len(mine.keys) > 1 or _words(mine) <= _words(theirs))
         ):
             return theirs.text[mark.start() : end].strip(" ,;.")
     return None
+
+
+def _holds_value(mine: Reading, theirs: Reading, start: int, end: int) -> bool:
+    """Whether a claim says a value of a condition: "five hours" of "for 300 minutes"."""
+    inside = [value for value in theirs.values if start <= value.start < end]
+    return any(own.agrees(value) for own in mine.values for value in inside)
 
 
 def _statement(text: str, at: int) -> tuple[int, int]:
@@ -160,6 +168,8 @@ def _of_whom(mine: Reading, theirs: Reading) -> str | None:
     at = next((n for n, token in enumerate(other[:_FRONT]) if token.key == own[start].key), None)
     if at is None or at + 2 >= len(other) or own[start + 1].key == other[at].key:
         return None
+    if other[0].lower in _COMPARED:
+        return None  # "Unlike hawks, owls ..."
     if own[start + 2].value >= 0:
         return None  # what they are, not which: "hours are 9 to 5"
     before = {t.key for t in other[:at] if t.key}

@@ -11,13 +11,16 @@ cannot be returned" does not contradict "items can be returned".
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from faithguard.verifiers._values import Value
 from faithguard.verifiers._verbs import base_of
 from faithguard.verifiers.rules._antonyms import affirmative, opposed
 from faithguard.verifiers.rules._deeds import Deed
 from faithguard.verifiers.rules._reading import Token, key_of
 from faithguard.verifiers.rules._scene import Near, Scene
 
-__all__ = ["collide", "relation", "said_by"]
+__all__ = ["collide", "other_values", "relation", "said_by"]
 
 _MOST_SIDES = 0.6
 _HALF = 0.45
@@ -46,11 +49,26 @@ def relation(mine: Deed, theirs: Deed) -> int:
         if crossed or (mine.denied and theirs.denied):
             return 0  # one lost to the other who won
         return -1 if same else 1
+    if _harmless(mine.word, theirs.word):
+        return -1 if same else 1
+    if mine.verb in _AFTER_START and theirs.verb == _START and theirs.denied and not mine.denied:
+        return -1
     for one, two in ((mine, theirs), (theirs, mine)):
         word = affirmative(one.word)
         if word is not None and two.verb in (key_of(word), key_of(base_of(word) or word)):
             return -1 if same else 1
     return 0
+
+
+def _harmless(one: str, two: str) -> bool:
+    """Whether one word ends in "less" where the other ends in "ful"."""
+    pair = {one.removesuffix("less"), two.removesuffix("ful")}, {one.removesuffix("ful"),
+            two.removesuffix("less")}  # fmt: skip
+    return one != two and any(len(stems) == 1 for stems in pair)
+
+
+_START = key_of("begin")
+_AFTER_START = frozenset(filter(None, map(key_of, "finish complete end".split())))
 
 
 def said_by(mine: Deed, theirs: Deed, scene: Scene) -> float:
@@ -84,7 +102,7 @@ def collide(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
         return False
     if any(key in scene.proper for key in mine.sides - near.reading.keys - inherited):
         return False
-    return _covers(mine, theirs, scene, near.reading.keys) and not _other_values(
+    return _covers(mine, theirs, scene, near.reading.keys) and not other_values(
         mine, theirs, scene, near
     )
 
@@ -101,10 +119,18 @@ def _covers(mine: Deed, theirs: Deed, scene: Scene, keys: frozenset[str]) -> boo
     return held >= _MOST_SIDES and holds >= _SOME_SIDES
 
 
-def _other_values(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
+def other_values(
+    mine: Deed,
+    theirs: Deed,
+    scene: Scene,
+    near: Near,
+    *,
+    but: Callable[[Value], bool] = lambda _: False,
+) -> bool:
     """Whether the two are tied to different values: open on Mondays, closed on Sundays."""
     own = _values(scene.reading.tokens, mine)
     other = _values(near.reading.tokens, theirs)
+    own = {n for n in own if not but(scene.reading.values[n])}
     return any(
         not any(scene.reading.values[n].agrees(near.reading.values[m]) for m in other)
         for n in own

@@ -154,6 +154,7 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str], re.Pattern[str]], ...] = (
 _YEARS = re.compile(
     r"\d{4}-\d{2,4}|\d{1,2}-\d{1,2}|\d{4}-\d\d-\d\d|\d\d?-\d\d?-\d{4}|\d\d?[./]\d\d?[./]\d{4}"
 )
+_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d|\d\dT\d\d$|\d\dZ$")
 _MEASURED = re.compile(
     r"\d+(?:K|M|G|T|B|W|V|A|MB|GB|TB|KB|KW|MW|GW|PM|AM|H|L|ML|MG|KG|KM|CM|MM|HZ|GHZ|MHZ|S)"
 )
@@ -182,6 +183,8 @@ def _candidates(text: str) -> Iterator[Identifier]:
             if kind in ("code", "version", "phone") and (
                 _YEARS.fullmatch(written) or _MEASURED.fullmatch(written)
             ):
+                continue
+            if kind == "code" and _TIMESTAMP.match(written):
                 continue
             if kind == "file" and not _is_file(written):
                 continue

@@ -32,7 +32,10 @@ __all__ = [
     "read_sentence",
 ]
 
-_WORD = re.compile(r"[^\W_]+(?:['’\-_.&+/@](?=[^\W_])[^\W_]+)*|n['’]t\b|[^\w\s]", re.UNICODE)
+_MARKS = "\u0900-\u0903\u093a-\u094f\u0962\u0963\u064b-\u0652"
+"""Vowel signs of Devanagari and Arabic, which are parts of words."""
+_LETTERS = rf"[^\W_]+(?:[{_MARKS}]+[^\W_]*)*"
+_WORD = re.compile(rf"{_LETTERS}(?:['’\-_.&+/@](?=[^\W_]){_LETTERS})*|n['’]t\b|[^\w\s]", re.UNICODE)
 _FIELD = re.compile(r"[\s*•-]{0,6}[^\W\d][^:.!?]{0,60}:(?!\d)\s?\S.{0,200}$")
 _DIVIDERS = frozenset(",;:.!?()–—、。，；|")
 _CONJUNCTIONS = frozenset(
@@ -139,7 +142,7 @@ def _keys_in(text: str) -> set[str]:
     keys: set[str] = set()
     for word in _WORD.findall(text):
         if not word.isascii() and _UNSPACED.search(word):
-            keys.update(key for key, _ in unspaced_keys(_DENIALS.sub("的", word)))
+            keys.update(key for key, _ in unspaced_keys(_undenied(word)))
         elif word[0].isalnum():
             if key := key_of(word):
                 keys.add(key)
@@ -250,7 +253,8 @@ def _tokens(
         if not word.isascii() and _UNSPACED.search(word):
             yield from _unspaced(word, start, values)
             continue
-        letter = len(word) == 1 and word.isupper() and _names_one(text, start)
+        letter = len(word) == 1 and word.isupper()
+        letter = letter and (word not in "AI" or _names_one(text, start))
         yield Token(
             lower=word.lower().replace("’", "'"),
             key=None if inside or not word[0].isalnum() else word if letter else key_of(word),
@@ -269,7 +273,7 @@ def _names_one(text: str, start: int) -> bool:
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 
 
-_DENIALS = re.compile("[不没沒未]")
+_DENIALS = re.compile("禁止|允许|允許|可以|[不没沒未]")
 
 
 def _unspaced(word: str, at: int, values: tuple[Value, ...]) -> Iterator[Token]:
@@ -288,9 +292,13 @@ def _unspaced(word: str, at: int, values: tuple[Value, ...]) -> Iterator[Token]:
     yield from _pairs(word[place - at :], place)
 
 
+def _undenied(text: str) -> str:
+    return _DENIALS.sub(lambda match: "的" * len(match[0]), text)
+
+
 def _pairs(piece: str, at: int) -> Iterator[Token]:
     # a denial is no part of a word: its place is taken by a mark that no key has
-    for key, offset in unspaced_keys(_DENIALS.sub("的", piece)):
+    for key, offset in unspaced_keys(_undenied(piece)):
         yield Token(key, key, at + offset, at + offset + len(key), capital=False)
 
 

@@ -95,6 +95,7 @@ class _Pages:
         self.notes: dict[tuple[str, int], Any] = {}
         """What a family has found out about a sentence, by its own name and the number."""
         self._subjects: dict[int, frozenset[str]] = {}
+        self._following: dict[int, bool] = {}
         self._proper: dict[str, bool] = {}
         self._small: dict[str, bool] = {}
 
@@ -181,6 +182,12 @@ class _Pages:
         return self._subjects[start]
 
     def _goes_on(self, number: int) -> bool:
+        found = self._following.get(number)
+        if found is None:
+            found = self._following[number] = self._follows(number)
+        return found
+
+    def _follows(self, number: int) -> bool:
         if not number or self.sentences[number].passage != self.sentences[number - 1].passage:
             return False
         opening = [token.lower for token in self.readings[number].tokens[:_OPENING]]

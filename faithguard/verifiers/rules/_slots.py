@@ -9,11 +9,14 @@ words that the claim does not use of it, and the other beside those that it does
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from faithguard.verifiers._values._words import language
-from faithguard.verifiers.rules._reading import Clause, Reading, Token
+from faithguard.verifiers._verbs import base_of, is_past
+from faithguard.verifiers.rules._reading import Clause, Reading, Token, key_of
 from faithguard.verifiers.rules._scene import Near, Scene
 
 __all__ = ["Slot", "anchors", "counted", "displaced", "is_listed", "misbound", "shared"]
@@ -114,7 +117,7 @@ def _gain(
 ) -> float | None:
     """Return how much better the rival's place fits; None unless it clearly does."""
     if own.near.number == rival.near.number:
-        if own.clause == rival.clause:
+        if own.clause == rival.clause or _points_back(own, rival):
             return None
         mine = _held(scene, near, own.near.reading, own.clause)
         theirs = _held(scene, near, own.near.reading, rival.clause)
@@ -133,9 +136,19 @@ def _gain(
         gained, lost = theirs - mine, mine - theirs
         if not (row or _fits(near, theirs, rival)):
             return None
+    lost -= _LIGHT
     if not gained or (lost and not _outweighs(scene, gained, lost)):
         return None
     return _weight(scene, gained)
+
+
+def _points_back(own: Slot, rival: Slot) -> bool:
+    """Whether the own clause says again of what stands before: "and keep it there for an hour"."""
+    words = {token.lower for token in own.near.reading.words(own.clause)}
+    return own.clause.first > rival.clause.first and not words.isdisjoint(_BACK)
+
+
+_BACK = ("it", "there", "them", "then")
 
 
 def _inherited(scene: Scene, wanted: frozenset[Anchor], number: int) -> frozenset[Anchor]:
@@ -269,15 +282,38 @@ def misbound(
     """
     if not own or not rivals or is_listed(scene.reading):
         return None
-    wanted = _around(scene.reading, start, like) - frozenset(ignored)
+    beside = _around(scene.reading, start, like) - frozenset(ignored)
+    wanted = frozenset(anchor for anchor in beside if _tells(anchor, scene))
     places = {slot.near.number: kin(slot.near) for slot in (*own, *rivals)}
 
-    def cell(slot: Slot) -> frozenset[str]:
-        found = _around(slot.near.reading, slot.at, places[slot.near.number])
-        return shared(wanted, found | scene.pages.inherited(slot.near.number), scene.reading.text)
+    def cell(slot: Slot) -> frozenset[Anchor]:
+        near = slot.near
+        found = _around(near.reading, slot.at, places[near.number])
+        if _ANAPHOR.match(near.reading.text, slot.at + len(slot.text)):
+            found |= _before(near.reading, slot.at)  # "nine cooks, four of them"
+        words = {one for one in found if isinstance(one, str)} | scene.pages.inherited(near.number)
+        values = [near.reading.values[one] for one in found if isinstance(one, int)]
+        words_wanted = frozenset(one for one in wanted if isinstance(one, str))
+        return shared(words_wanted, frozenset(words), scene.reading.text) | {
+            one
+            for one in wanted
+            if isinstance(one, int)
+            and any(scene.reading.values[one].agrees(value) for value in values)
+        }
 
     def first_of(slot: Slot) -> int:
         return min(places[slot.near.number])
+
+    def lost(holder: Slot, rival: Slot, rest: frozenset[Anchor]) -> frozenset[Anchor]:
+        # "60 euros abroad, or 90 if it is urgent": what stands before the first is said of both
+        if _goes_on(holder, rival):
+            return frozenset()
+        if holder.near.number == rival.near.number and rival.at > holder.at:
+            if holder.at == first_of(holder):
+                rest -= _before(holder.near.reading, holder.at)
+            if _has_no_verb(rival):
+                rest &= scene.reading.hard
+        return rest - _LIGHT
 
     cells = [(rival, cell(rival)) for rival in rivals if not _denied(rival)]
     whole = _weight(scene, wanted)
@@ -287,11 +323,17 @@ def misbound(
         better = [
             (gain, rival)
             for rival, theirs in cells
-            if (gain := scene.weight(theirs - mine)) > 2.0 * scene.weight(mine - theirs)
+            if (gain := _weight(scene, theirs - mine))
+            > 2.0 * _weight(scene, gone := lost(holder, rival, mine - theirs))
             and gain >= (enough if rival.near.number == holder.near.number else 0.5) * whole
-            and (not enough or len(theirs - mine) > 1 or len(wanted) == 1)
+            and (
+                not enough
+                or len(theirs - mine) > 1
+                or len(beside) == 1
+                or _firm(scene, theirs - mine)
+            )
             # what stands before the first of several may be said of all
-            and not (mine - theirs and rival.at == first_of(rival) and rival.at < holder.at)
+            and not (gone and rival.at == first_of(rival) and rival.at < holder.at)
         ]
         if not better:
             return None
@@ -299,7 +341,55 @@ def misbound(
     return best
 
 
-def _around(reading: Reading, at: int, like: Sequence[int]) -> frozenset[str]:
+_ANAPHOR = re.compile(r"(?:\s+[^\W\d_]+)?,?\s+of\s+(?:them|these|those|which|whom)\b", re.I)
+_LIGHT = frozenset(
+    filter(None, map(key_of, "cost pay last hold contain measure weigh run amount total".split()))
+)
+"""Words that only say that something has a value."""
+
+
+def _tells(anchor: Anchor, scene: Scene) -> bool:
+    """Whether a word is one that the context has, and whether a value says when."""
+    if isinstance(anchor, str):
+        return " " in anchor or scene.known(anchor) or language(scene.reading.text) != "en"
+    value = scene.reading.values[anchor]
+    return value.family in ("date", "days") or (
+        value.family == "number" and value.text.isdigit() and len(value.text) == _YEAR
+    )
+
+
+_YEAR = 4
+"""Digits."""
+
+
+def _firm(scene: Scene, anchors: frozenset[Anchor]) -> bool:
+    """Whether a name or a value is among anchors."""
+    return any(not isinstance(one, str) or one in scene.reading.hard for one in anchors)
+
+
+def _has_no_verb(slot: Slot) -> bool:
+    """Whether a clause leaves its verb out: "two doctors work by day, one at night"."""
+    words = slot.near.reading.words(slot.clause)
+    return not any(base_of(t.lower) or t.lower in _AUXILIARIES for t in words)
+
+
+_AUXILIARIES = frozenset("is are was were be has have had can may must will".split())
+
+
+def _before(reading: Reading, at: int) -> frozenset[Anchor]:
+    return frozenset(t.key for t in reading.tokens if t.key and t.end <= at)
+
+
+def _goes_on(holder: Slot, rival: Slot) -> bool:
+    """Whether a value follows another one with nothing but a conjunction in front of it."""
+    if holder.near.number != rival.near.number or rival.at < holder.at:
+        return False
+    words = [t for t in holder.near.reading.tokens if holder.at < t.start < rival.at]
+    last = max((n for n, t in enumerate(words) if t.lower in _COMMAS), default=-1)
+    return last >= 0 and not any(t.key for t in words[last:]) and words[last].lower != ","
+
+
+def _around(reading: Reading, at: int, like: Sequence[int]) -> frozenset[Anchor]:
     """Return the words that belong to the thing at a place rather than to others of its kind.
 
     They stand before it ("power: 4410, water: 4401") unless each of the kind is followed by what
@@ -320,7 +410,10 @@ def _around(reading: Reading, at: int, like: Sequence[int]) -> frozenset[str]:
         and any(t.key for t in tokens[min(n, place) + 1 : max(n, place)])
     ]
     if not others:
-        return frozenset(t.key for t in tokens[first:last] if t.key)
+        return _anchors_in(tokens[first:last], tokens[place])
+    colon = max((n + 1 for n in range(first, place) if tokens[n].lower == ":"), default=first)
+    if any(n >= colon for n in others):
+        first = colon  # what stands before it is said of all
     before = max((n for n in others if n < place), default=None)
     after = min((n for n in others if n > place), default=None)
     if all(n + 1 < last and tokens[n + 1].lower in _LEADS for n in (*others, place)):
@@ -328,12 +421,23 @@ def _around(reading: Reading, at: int, like: Sequence[int]) -> frozenset[str]:
         part = tokens[place + 1 : end]
         if before is None:
             part = (*tokens[first:place], *part)
-        return frozenset(t.key for t in part if t.key)
+        return _anchors_in(part, tokens[place])
     begin = first if before is None else before + 1
     end = last
     if after is not None:
         end = next((n for n in range(place + 1, after) if tokens[n].lower in _COMMAS), place + 1)
-    return frozenset(t.key for t in tokens[begin:end] if t.key)
+    return _anchors_in(tokens[begin:end], tokens[place])
+
+
+def _anchors_in(tokens: Sequence[Token], thing: Token) -> frozenset[Anchor]:
+    """Return the words and values of a stretch, but for the thing itself."""
+    values = {t.value for t in tokens if t.value >= 0 and t.value != thing.value}
+    numbered = {
+        f"{a.key} {b.lower}"
+        for a, b in pairwise(tokens)
+        if a.key and a.capital and b.value in values and b.lower.isdigit()
+    }
+    return frozenset(t.key for t in tokens if t.key) | values | numbered
 
 
 def shared(wanted: frozenset[str], found: frozenset[str], text: str) -> frozenset[str]:
@@ -354,7 +458,7 @@ def _covers(token: Token, at: int) -> bool:
 
 
 _WALLS = frozenset(".;!?|。；！？\n")
-_COMMAS = frozenset(",、，") | frozenset("and und et y e or".split())
+_COMMAS = frozenset(",、，") | frozenset("plus and und et y e or".split())
 _LEADS = frozenset("for in on to of if when for für pour para per (".split())
 
 
@@ -369,11 +473,20 @@ def _label_of(reading: Reading, clause: Clause) -> frozenset[str]:
     return before.keys if before is not None else frozenset()
 
 
+_OF_ALL = frozenset("the all its their our these those".split())
+
+
 def counted(reading: Reading, start: int, end: int) -> Iterator[str]:
     """Yield what a number counts: the word after it, and what follows "per"."""
     tokens = reading.tokens
     at = next((n for n, token in enumerate(tokens) if token.start >= end), len(tokens))
+    if at + 1 < len(tokens) and tokens[at].lower == "of":  # "35 of the 80 guests"
+        at += 1
+        while at < len(tokens) and (tokens[at].lower in _OF_ALL or tokens[at].value >= 0):
+            at += 1
     for token in tokens[at : at + 2]:
+        if is_past(token.lower):
+            break  # "31 voted" counts nothing by name
         if token.key:
             yield token.key
             break

@@ -8,31 +8,35 @@ else silence. Equal values in other wordings agree: see `_values`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from fractions import Fraction
+from collections.abc import Callable, Iterator
 
 from faithguard.types import Verdict
 from faithguard.verifiers._terms import analyse, stem
-from faithguard.verifiers._values import Value, find_values
+from faithguard.verifiers._values import Value
 from faithguard.verifiers._values._units import CURRENCIES
 from faithguard.verifiers._values._words import ORDINALS
-from faithguard.verifiers.rules._derived import derivable, proportionate
+from faithguard.verifiers.rules._absent import absent
+from faithguard.verifiers.rules._derived import derivable
+from faithguard.verifiers.rules._given import is_compared, lines_of
+from faithguard.verifiers.rules._granted import under_negation
+from faithguard.verifiers.rules._measures import (
+    LONG,
+    alike_in_size,
+    differing,
+    distinct,
+    holding,
+    is_timed,
+    is_year,
+)
 from faithguard.verifiers.rules._reading import Reading
-from faithguard.verifiers.rules._scene import Near, Scene, contradiction, unmentioned
-from faithguard.verifiers.rules._slots import Slot, counted, displaced, is_listed, misbound
+from faithguard.verifiers.rules._scene import Near, Scene, contradiction
+from faithguard.verifiers.rules._slots import Slot, counted, displaced, misbound
 
-__all__ = ["distinct", "holding", "is_year", "stated"]
+__all__ = ["stated"]
 
-_SAME_STATEMENT = 0.5
-"""Share of a claim's content that a sentence must hold before its value can contradict."""
-_MOST_VALUES = 100
-"""Values of one claim that are looked for one by one; what has more is no statement."""
-_COMMON = 200
-"""Sentences; a value that more of them hold tells nothing."""
-_COUNTABLE = 12
-"""A writer may count up to a dozen things that the context only lists."""
-_FIRST_YEAR, _LAST_YEAR = 1000, 2200
+
+_COUNTED_THERE = 0.3
+"""The same where it counts the very thing that the claim does."""
 
 
 def stated(scene: Scene, name: str, mine: Callable[[Value], bool]) -> Verdict | None:
@@ -46,331 +50,37 @@ def stated(scene: Scene, name: str, mine: Callable[[Value], bool]) -> Verdict | 
         elif scene.claim.text != scene.context.question and value.text in asked:
             verdict = None  # what the question brought in is not what the answer asserts
         else:
-            verdict = _absent(scene, name, value)
+            verdict = absent(scene, name, value)
         if verdict is not None:
             return verdict
     return None
 
 
-def distinct(reading: Reading) -> tuple[Value, ...]:
-    """Return the first values of a reading that differ in meaning, in order."""
-    return _differing(reading.values)
-
-
-def _differing(values: Sequence[Value]) -> tuple[Value, ...]:
-    found = tuple({value.meaning: value for value in reversed(values)}.values())[::-1]
-    return found[:_MOST_VALUES]
-
-
-def is_year(value: Value) -> bool:
-    """Whether a number is likely a year."""
-    return (
-        value.family == "number"
-        and not value.unit
-        and value.text.isdigit()
-        and any(_FIRST_YEAR <= _size(reading) < _LAST_YEAR for reading in value.readings)
-    )
-
-
-# -- it stands nowhere ------------------------------------------------------------------------
-
-
-def _absent(scene: Scene, name: str, value: Value) -> Verdict | None:
-    if _under_negation(scene, value) or _named(scene, value) or _in_century(scene, value):
-        return None
-    lines = list(_lines(scene, timed=_is_timed(value)))
-    if not value.unit and _AGE.search(scene.reading.text[: value.start]):
-        years = frozenset(12 * r for r in value.readings if isinstance(r, Fraction))
-        value = replace(value, unit="month", readings=years)
-    worked_out = (
-        not is_listed(scene.reading)
-        and derivable(value, lines, compared=_compared(scene, value))
-        and not _restated(scene, value, lines)
-    )
-    if worked_out or _in_scale(value, scene) or _written(value, scene):
-        return None
-    if _within_bound(value, scene):
-        return None
-    for near in scene.near:
-        if near.share < _SAME_STATEMENT:
-            break
-        rival = _rival(value, scene.reading, near.reading)
-        if rival is not None:
-            reason = f"the context says {rival.text!r}, the answer {value.text!r}"
-            return contradiction(scene, name, reason, near)
-    if _in_a_name(scene, value) or _OPEN_TIME.search(scene.reading.text[: value.start]):
-        return None
-    if _counts(value) or _WHOLE_WEEK in value.readings or proportionate(value, lines):
-        return None
-    return unmentioned(scene, name, f"the context nowhere says {value.text!r}")
-
-
-def _lines(scene: Scene, *, timed: bool) -> Iterator[tuple[Value, ...]]:
-    """Yield the values of the sentences about the same things, and of those beside the best."""
-    numbers = [near.number for near in scene.near]
-    beside = [n + step for n in numbers[:_BEST] for step in (-1, 1)]
-    holding = [n for value in scene.reading.values for n in sorted(scene.context.holders(value))]
-    short = range(len(scene.all)) if timed and len(scene.all) <= _SHORT else ()
-    for number in dict.fromkeys([*numbers, *beside, *holding[:_BEST], *short]):
-        if 0 <= number < len(scene.all):
-            reading = scene.all[number]
-            yield reading.values
-            if timed and (match := _A_TIME.search(reading.text)):
-                yield tuple(find_values("24 hours" if match["day"] else "60 minutes"))
-            yield from (values for _, values in reading.columns if values)
-
-
-def _is_timed(value: Value) -> bool:
-    return value.family != "number" or value.unit in ("second", "month")
-
-
-_A_TIME = re.compile(
-    r"\b(?:an?|one|the|following|next|previous)\s+(?:(?P<day>day)|hour)(?:\s+(?:before|after|earlier|later|ahead)\b|$|\W)",
-    re.I,
-)
-_BEST = 3
-_SHORT = 24
-"""Sentences; of so few any may hold the date that another counts from."""
-_LONG = 7
-"""Digits; who writes more without a mark writes a number of a phone, a book, an account."""
-_AGE = re.compile(
-    r"\b(?:aged|age\s+of|âge\s+de|alter\s+von|edad\s+de|età\s+di|idade\s+de)\s+$", re.I
-)
-
-
-def _restated(scene: Scene, value: Value, lines: Sequence[Sequence[Value]]) -> bool:
-    """Whether a claim gives a sum for what a sentence gives other values for.
-
-    "A swim costs 9 euros", of "A swim costs 6 euros for adults and 3 euros for children", adds up
-    what nobody adds: who works a value out says so, or of what.
-    """
-    first = scene.near[0] if scene.near else None
-    if first is None or first.share < _ALL_OF_IT or value.unit in ("second", "month"):
-        return False
-    if derivable(value, lines, sums=False) or _JOINS.search(scene.reading.text):
-        return False
-    return _rival(value, scene.reading, first.reading) is not None
-
-
-_ALL_OF_IT = 0.9
-_JOINS = re.compile(
-    r"\b(?:and|plus|with|both|together|altogether|total\w*|in\s+all|sum|combined|including|more|less|"
-    r"fewer|than|between|difference|saves?|saved|extra|additional|cheaper|dearer|higher|lower|"
-    r"und|zusammen|insgesamt|mehr|weniger|et|ensemble|plus|moins|y|junto\w*|más|menos|e|insieme|"
-    r"più|meno|mais)\b|[&+،、和与と]",
-    re.IGNORECASE,
-)
-
-
-def _under_negation(scene: Scene, value: Value) -> bool:
-    """Whether a clause denies something of a value: "it does not run on Wednesdays"."""
-    clause = scene.reading.clause_at(value.start)
-    return clause is not None and any(
-        token.lower in _NEGATORS or token.lower.endswith("n't")
-        for token in scene.reading.words(clause)
-    )
-
-
-_NEGATORS = frozenset("not never no nicht kein keine pas ne non não nunca".split())
-
-
-def _named(scene: Scene, value: Value) -> bool:
-    """Whether a number only ends a name that the context shortens: "Apollo 11"."""
-    before = [token for token in scene.reading.tokens if token.end <= value.start][-1:]
-    return (
-        value.family == "number"
-        and not value.unit
-        and value.text.isdigit()
-        and bool(before)
-        and before[0].capital
-        and before[0].end + 1 == value.start
-        and before[0].key is not None
-        and scene.known(before[0].key)
-        and not is_year(value)
-    )
-
-
-def _in_century(scene: Scene, value: Value) -> bool:
-    """Whether "the 13th century" is that of a year in the context."""
-    if not _CENTURY.match(scene.reading.text, value.end):
-        return False
-    years = {int(year) // 100 + 1 for text in scene.pages.squeezed for year in _YEAR.findall(text)}
-    return any(reading in years for reading in value.readings)
-
-
-_CENTURY = re.compile(r"(?:st|nd|rd|th)?[\s-]centur", re.I)
-_YEAR = re.compile(r"(?<!\d)\d{3,4}(?!\d)")
-
-
-def _in_scale(value: Value, scene: Scene) -> bool:
-    """Whether a table in millions holds the figure that the answer writes out."""
-    if value.scale == 1:
-        return False
-    plain = {r / value.scale for r in value.bare if isinstance(r, Fraction)}
-    return any(
-        not other.unit and plain & other.readings
-        for reading in scene.all
-        for other in reading.values
-        if other.family == "number" and other.scale == 1
-    )
-
-
-_OPEN_TIME = re.compile(
-    r"\b(?:before|after|prior\s+to|as\s+of|vor\s+dem|nach\s+dem|avant\s+le|après\s+le|antes\s+del?|depois\s+de"
-    r"|después\s+del?|prima\s+del|dopo\s+il)\s+(?:the\s+)?$",
-    re.I,
-)
-
-
-def _in_a_name(scene: Scene, value: Value) -> bool:
-    """Whether a value in words is part of a title: "High Noon", "the Thirty Years' War"."""
-    words = value.text.split()
-    return (
-        value.start > 0
-        and all(word.isalpha() and word.istitle() for word in words)
-        and (value.family in ("number", "clock"))
-    )
-
-
-def _within_bound(value: Value, scene: Scene) -> bool:
-    """Whether "more than 100,000" follows from what the context says: 258,000."""
-    before = scene.reading.text[max(0, value.start - 24) : value.start]
-    match = _BOUNDED.search(before)
-    if match is None or value.family != "number":
-        return False
-    more = not match[1].lower().startswith(_AT_MOST)
-    return any(
-        (a >= b) == more
-        for near in scene.near
-        for other in near.reading.values
-        if other.family == "number" and other.unit == value.unit and not is_year(other)
-        for a in map(_size, other.readings)
-        for b in map(_size, value.readings)
-    )
-
-
-_BOUNDED = re.compile(
-    r"\b((?:exceed|surpass|topp?|pass|ultrapass|super|rebas|dépass|überst|überschr)\w*(?:\s+(?:as|os|die|les|los|las))?"
-    r"|more\s+than|plus\s+de|más\s+de|mais\s+de|mehr\s+als|più\s+di|über|oltre|over|at\s+least|above|no\s+less\s+than|less\s+than|fewer\s+than|under|below"
-    r"|at\s+most|up\s+to|no\s+more\s+than)\s+\W?$",
-    re.I,
-)
-_AT_MOST = ("less", "fewer", "under", "below", "at most", "up to", "no more")
-_WHOLE_WEEK = frozenset(range(7))
-
-
-def _written(value: Value, scene: Scene) -> bool:
-    """Whether a number without a unit stands inside a word: "exports_2023", "48 Monatsraten"."""
-    if value.family != "number":
-        return False
-    if value.unit == "month":
-        return any(
-            not other.unit and other.readings & value.readings
-            for reading in scene.all
-            for other in reading.values
-        )
-    digits = value.text if value.text.isdigit() else ""
-    if len(digits) >= _LONG and any(digits in text for text in scene.pages.figures):
-        return True
-    return bool(digits) and any(
-        re.search(rf"(?<!\d){digits}(?!\d)", text) for text in scene.pages.squeezed
-    )
-
-
-def _rival(value: Value, claim: Reading, sentence: Reading) -> Value | None:
-    """Return the value that a sentence has in the place of one of the claim."""
-    if any(value.agrees(other) for other in sentence.values):
-        return None
-    rivals = [
-        other
-        for other in distinct(sentence)
-        if _competes(value, other, claim, sentence)
-        # a value that the claim states too is not in the place of this one
-        and not any(mine.agrees(other) for mine in claim.values)
-    ]
-    if not rivals:
-        return None
-    words = _beside(claim, value)
-    return max(
-        rivals, key=lambda rival: (len(words & _beside(sentence, rival)), _alike(value, rival))
-    )
-
-
-def _competes(value: Value, other: Value, claim: Reading, sentence: Reading) -> bool:
-    """Whether two values can be meant for one slot."""
-    if value.ranged and other.family == "clock":
-        return True  # "open 8 to 17" beside "open 9:00 to 17:00"
-    if not value.comparable(other):
-        return False
-    if value.family != "number" or value.unit:
-        return True
-    if is_year(value) or is_year(other):
-        return is_year(value) and is_year(other)
-    if not _alike_in_size(value, other):
-        return False  # "a third" and "the third"
-    mine = set(counted(claim, value.start, value.end))
-    theirs = set(counted(sentence, other.start, other.end))
-    return bool(mine & theirs) or not (mine or theirs)
-
-
-def _alike_in_size(one: Value, two: Value) -> bool:
-    """Whether both are shares of one, or neither is."""
-    return (min(map(_size, one.readings)) < 1) == (min(map(_size, two.readings)) < 1)
-
-
-def _size(reading: object) -> Fraction:
-    return reading if isinstance(reading, Fraction) else Fraction(0)
-
-
-def _alike(value: Value, rival: Value) -> bool:
-    return value.unit == rival.unit or bool(value.bare & rival.bare)
-
-
-def _beside(reading: Reading, value: Value) -> set[str]:
-    """Return the words of a value's clause, and the two before it."""
-    clause = reading.clause_at(value.start)
-    before = [token.key for token in reading.tokens if token.key and token.end <= value.start]
-    return {*(clause.keys if clause else ()), *before[-2:]}
-
-
-def _counts(value: Value) -> bool:
-    return (
-        value.family == "number"
-        and value.unit in ("", "person", "times")
-        and (value.text.split()[0].isalpha() or not value.text.isascii())
-        and all(isinstance(r, Fraction) and r <= _COUNTABLE for r in value.readings)
-    )
-
-
-# -- it stands elsewhere ----------------------------------------------------------------------
-
-
-def holding(scene: Scene, value: Value) -> Iterator[tuple[Near, Value]]:
-    """Yield the sentences that hold a value, and as what; none if it is too common to tell."""
-    numbers = scene.context.holders(value)
-    for number in sorted(numbers) if len(numbers) <= _COMMON else ():
-        near = scene.at(number)
-        for other in near.reading.values:
-            if value.agrees(other):
-                yield near, other
-                break
-
-
 def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
     """Veto a value that every sentence which holds it gives to something else."""
-    if is_year(value) or value.text.lower() in ORDINALS:
+    if is_year(value) or value.text.lower() in ORDINALS or _whole(scene, value):
         return None  # said of too much at once
-    if _compared(scene, value) and derivable(
-        value, list(_lines(scene, timed=_is_timed(value))), compared=True
+    if under_negation(scene, value):
+        return None  # "not open on Mondays" where it is closed on Mondays
+    if value.family == "date" and all(other.family != "date" for _, other in holding(scene, value)):
+        return None  # of which only the year is said
+    if is_compared(scene, value) and derivable(
+        value, list(lines_of(scene, timed=is_timed(value))), compared=True
     ):
         return None  # "15 minutes less than the other"
     kind = set(counted(scene.reading, value.start, value.end))
     ignored = (kind if value.family == "number" else set[str]()) | _PERIODS
 
-    def kin(near: Near) -> list[int]:
-        return [v.start for v in near.reading.values if v.family == value.family]
-
     own, rivals = _slots(scene, value, kind)
+    units = {v.unit for slot in own for v in _at(slot)} | {value.unit, ""}
+
+    def kin(near: Near) -> list[int]:
+        return [
+            v.start
+            for v in near.reading.values
+            if v.family == value.family and v.unit in units and not is_year(v)
+        ] or [slot.at for slot in (*own, *rivals) if slot.near.number == near.number]
+
     if all(slot.near.reading.row for slot in own):
         return None  # what stands in a table is compared cell by cell
     others = [
@@ -400,7 +110,7 @@ def _slots(scene: Scene, value: Value, kind: set[str]) -> tuple[list[Slot], list
     rivals: list[Slot] = []
     beside = scene.reading.clause_at(value.start)
     units = {value.unit}
-    stated = _differing([scene.reading.values[n] for n in (beside.values if beside else ())])
+    stated = differing([scene.reading.values[n] for n in (beside.values if beside else ())])
     for near, other in holding(scene, value):
         clause = near.reading.clause_at(other.start)
         if clause is None:
@@ -414,27 +124,31 @@ def _slots(scene: Scene, value: Value, kind: set[str]) -> tuple[list[Slot], list
                 continue
             if any(v.agrees(other) for v in (value, *stated)):
                 continue
+            if _OF_ALL.search(near.reading.text, 0, other.start):
+                continue  # "Of 178 leavers, 18 ...": the whole
             elided = any(near.number == slot.near.number for slot in own)
             if _same_kind(value, other, kind, near.reading, units, elided=elided):
                 rivals.append(Slot(near, clause, other.start, other.text))
     return own, rivals
 
 
-_PERIODS = frozenset(map(stem, "hour day week month year night daily".split()))
-"""Words that tell nothing beside a value: much is said "a day"."""
-_COMPARED = re.compile(
-    r"\b(?:less|more|fewer|later|earlier|longer|shorter|higher|lower|faster|slower|cheaper|ahead"
-    r"|clear|apart|together|altogether|in\s+all|in\s+total|difference|each|remaining|other|left"
-    r"|before|after|ago)\b",
+def _whole(scene: Scene, value: Value) -> bool:
+    """Whether a value is the whole of which a claim names a part: "two of the nine"."""
+    return _PART_OF.search(scene.reading.text[max(0, value.start - 48) : value.start]) is not None
+
+
+_PART_OF = re.compile(
+    r"\b(?:half|quarters?|thirds?|most|majority|minority|all|none|each|some|part|share|\w+ths?|\d+|one|two|three|four|five|six|seven|eight|nine|ten)"
+    r"\s+(?:out\s+)?of\s+(?:[\w'’-]+\s+){0,3}$",
     re.I,
 )
 
 
-def _compared(scene: Scene, value: Value) -> bool:
-    """Whether a value says by how much two things differ, or what they make together."""
-    text = scene.reading.text
-    near = text[max(0, value.start - 30) : value.start], text[value.end : value.end + 40]
-    return near[0].endswith(" by ") or any(_COMPARED.search(part) for part in near)
+_OF_ALL = re.compile(r"(?:^|[.;:]\s+)[Oo]f\s+(?:[\w'’]+\s+){0,4}$")
+
+
+_PERIODS = frozenset(map(stem, "hour day week month year night daily".split()))
+"""Words that tell nothing beside a value: much is said "a day"."""
 
 
 def _at(slot: Slot) -> Iterator[Value]:
@@ -460,7 +174,7 @@ def _of_that_kind(
             slot
             for slot in rivals
             if kind & counts(slot)
-            and slot.near.share >= _SAME_STATEMENT
+            and slot.near.share >= _COUNTED_THERE
             and any(slot.near.number == other.near.number for other in own)
         ),
         None,
@@ -484,9 +198,16 @@ def _same_kind(
     if (
         value.family == other.family == "number"
         and not value.unit
-        and not _alike_in_size(value, other)
+        and not alike_in_size(value, other)
     ):
         return False  # a share and a count
+    if value.family == other.family == "number" and not other.unit and value.unit:
+        before = [v for v in reading.values if v.end <= other.start and v.unit]
+        same = bool(before) and before[-1].unit == value.unit
+        if other.text.isdigit() and (len(other.text) >= LONG or other.text[0] == "0"):
+            return False  # a number of an article
+        plain = value.unit in ("person", "times") and elided
+        return plain or (elided and same and not other.counts and not is_year(other))
     if value.family != other.family or other.unit not in units:
         return value.unit in CURRENCIES and other.unit in CURRENCIES
     if value.family != "number" or other.unit:
@@ -494,4 +215,4 @@ def _same_kind(
     if is_year(other):
         return reading.row
     counts = set(counted(reading, other.start, other.end))
-    return reading.row or bool(kind & counts) or (elided and not counts and bool(kind))
+    return reading.row or bool(kind & counts) or (elided and not counts)

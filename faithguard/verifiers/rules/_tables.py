@@ -71,7 +71,44 @@ def tables_of(sentences: Sequence[Sentence]) -> list[Table]:
             for n in numbers[:_MOST_ROWS]
         ]
         found.append(Table(head, tuple(cells)))
-    return found
+    return found + list(_records(sentences))
+
+
+_FIELD_OF = re.compile(
+    r"[\s*•-]{0,6}(?P<label>[^\W\d][^:.!?|]{0,60}):(?!\d|//)\s*(?P<held>\S.{0,200})$"
+)
+_FEWEST_FIELDS = 2
+
+
+def _records(sentences: Sequence[Sentence]) -> Iterator[Table]:
+    """Yield as tables the blocks of "key: value" lines that have the same keys."""
+    blocks: list[list[tuple[int, str, str]]] = []
+    for number, sentence in enumerate(sentences):
+        field = None if sentence.header else _FIELD_OF.match(sentence.text)
+        if field is None:
+            blocks.append([])
+            continue
+        label, held = field["label"].strip(), field["held"].strip()
+        if not blocks or label in {other for _, other, _ in blocks[-1]}:
+            blocks.append([])
+        blocks[-1].append((number, label, held))
+    by_first: dict[str, list[list[tuple[int, str, str]]]] = defaultdict(list)
+    for block in blocks:
+        if len(block) >= _FEWEST_FIELDS:
+            by_first[block[0][1]].append(block)
+    for alike in by_first.values():
+        labels = [label for _, label, _ in alike[0]]
+        rows = tuple(
+            (block[0][0], tuple(Cell(text, read(text)) for text in _in_order(block, labels)))
+            for block in alike[:_MOST_ROWS]
+        )
+        if len(rows) > 1:
+            yield Table(tuple(map(read, labels)), rows)
+
+
+def _in_order(block: list[tuple[int, str, str]], labels: list[str]) -> list[str]:
+    held = {label: text for _, label, text in block}
+    return [held.get(label, "") for label in labels]
 
 
 def _split(line: str, mark: str) -> list[str]:

@@ -14,10 +14,14 @@ from itertools import pairwise
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._values import Value
+from faithguard.verifiers.rules._deeds import Deed
+from faithguard.verifiers.rules._denials import other_values
 from faithguard.verifiers.rules._family import Family
+from faithguard.verifiers.rules._measures import distinct, holding, is_year
 from faithguard.verifiers.rules._reading import Reading
-from faithguard.verifiers.rules._scene import Scene, contradiction, scene_of
-from faithguard.verifiers.rules._stated import distinct, holding, stated
+from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of
+from faithguard.verifiers.rules._stated import stated
+from faithguard.verifiers.rules._told import known_deeds, told
 
 __all__ = ["DatesTimes"]
 
@@ -32,7 +36,7 @@ _LATER = ("after", "later than", "following")
 class DatesTimes(Family):
     """Veto a date or time that the context does not hold, or holds of something else."""
 
-    name = "dates_times@2"
+    name = "dates_times@3"
 
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where every date and time is held."""
@@ -42,6 +46,8 @@ class DatesTimes(Family):
         return (
             stated(scene, self.name, _timed)
             or _reversed(scene, self.name)
+            or _only_planned(scene, self.name)
+            or _of_the_deed(scene, self.name)
             or _no_such_day(scene, self.name)
         )
 
@@ -57,6 +63,13 @@ def _no_such_day(scene: Scene, name: str) -> Verdict | None:
         gap = scene.reading.text[day.end : value.start]
         if day.family != "days" or value.family != "date" or gap.strip(" ,"):
             continue
+        beside = (pair for near in scene.near for pair in pairwise(near.reading.values))
+        pairs = list(beside)
+        said = any(day.agrees(one) and value.agrees(other) for one, other in pairs)
+        other_day = next((o for o, v in pairs if o.family == "days" and value.agrees(v)), None)
+        if other_day is not None and not said:
+            reason = f"the context says {other_day.text!r} of {value.text!r}, not {day.text!r}"
+            return contradiction(scene, name, reason, None)
         [(year, month, number), *others] = [r for r in value.readings if isinstance(r, tuple)]
         if others or not (year and month and number):
             continue
@@ -64,12 +77,103 @@ def _no_such_day(scene: Scene, name: str) -> Verdict | None:
             weekday = frozenset({date(year, month, number).weekday()})
         except ValueError:
             continue
-        beside = (pair for near in scene.near for pair in pairwise(near.reading.values))
-        said = any(day.agrees(one) and value.agrees(other) for one, other in beside)
         if weekday not in day.readings and not said:
             reason = f"{value.text!r} is not the day that {day.text!r} says"
             return contradiction(scene, name, reason, None)
     return None
+
+
+_PLANNED = re.compile(
+    r"\b(?:was|were|had\s+been)\s+(?:originally\s+|first\s+)?(?:to\s+|due|planned|meant|supposed|scheduled|expected|intended|set\s+for)"
+    r"|\boriginally\b|\binitially\s+planned",
+    re.I,
+)
+_HOPED = re.compile(
+    r"\b(?:to|due|planned?|meant|supposed|scheduled?|expected|intended|originally|set\s+for|will|would|should|not)\b|n['’]t\b",
+    re.I,
+)
+
+
+def _only_planned(scene: Scene, name: str) -> Verdict | None:
+    """Veto "it opened in May" where it was to open in May and did so in June."""
+    if _HOPED.search(scene.reading.text):
+        return None
+    for value in distinct(scene.reading):
+        if value.family != "date" and not is_year(value):
+            continue
+        against: Near | None = None
+        for near, other in holding(scene, value):
+            text = near.reading.text
+            planned = list(_PLANNED.finditer(text, 0, other.start))
+            later = [v for v in near.reading.values if v.start > other.end and value.comparable(v)]
+            between = text[planned[-1].end() : other.start] if planned else ""
+            if not planned or not later or re.search(r"[;:.]|\bbut\b|\band\b", between):
+                against = None
+                break
+            against = near
+        if against is not None and against.share >= _SAME_STATEMENT:
+            reason = f"the context says {value.text!r} of what was planned only"
+            return contradiction(scene, name, reason, against)
+    return None
+
+
+def _of_the_deed(scene: Scene, name: str) -> Verdict | None:
+    """Veto a year or date of a deed that the context tells of another year or date."""
+    for mine in told(scene):
+        for value in _when(scene.reading, mine):
+            against: tuple[Near, Value] | None = None
+            for near in scene.near:
+                for theirs in known_deeds(scene, near):
+                    if theirs.verb != mine.verb or not _one_deed(mine, theirs, scene):
+                        continue
+                    when = _when(near.reading, theirs)
+                    if other_values(mine, theirs, scene, near, but=_is_dated):
+                        continue
+                    if not when or any(value.agrees(other) for other in when):
+                        against = None
+                        break
+                    against = against or (near, when[0])
+                else:
+                    continue
+                break
+            if against is not None:
+                near, other = against
+                elsewhere = (one for one, _ in holding(scene, value) if one.number != near.number)
+                if any(mine.verb in one.reading.keys for one in elsewhere):
+                    continue
+                reason = f"the context says {other.text!r} of this, the answer {value.text!r}"
+                return contradiction(scene, name, reason, near)
+    return None
+
+
+def _one_deed(mine: Deed, theirs: Deed, scene: Scene) -> bool:
+    """Whether two deeds of one verb can be one: neither is denied, and their sides meet."""
+    if mine.denied or theirs.denied or mine.verb in _COMMON_VERBS:
+        return False
+    own, other = mine.sides, theirs.sides
+    if mine.pronoun or theirs.pronoun:
+        own, other = own - mine.subject, other - theirs.subject
+    if not own and not other:
+        return True
+    if not other and own:
+        return False
+    return scene.weight(own & other) >= _SAME_DEED * scene.weight(own)
+
+
+_COMMON_VERBS = frozenset(("be", "have", "do"))
+_SAME_DEED = 0.6
+
+
+def _when(reading: Reading, deed: Deed) -> list[Value]:
+    """Return the dates and years among the words of a deed."""
+    numbers = dict.fromkeys(t.value for t in reading.tokens[deed.start : deed.end] if t.value >= 0)
+    values = [reading.values[n] for n in numbers]
+    return list(filter(_is_dated, values))
+
+
+def _is_dated(value: Value) -> bool:
+    """Whether a value says when."""
+    return value.family == "date" or is_year(value)
 
 
 def _reversed(scene: Scene, name: str) -> Verdict | None:

@@ -7,6 +7,7 @@ others of its kind do, or belongs to something else; else silence.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
@@ -32,7 +33,7 @@ _ALIKE = 0.7
 class Identifiers(Family):
     """Veto an identifier that the context does not hold, or holds of something else."""
 
-    name = "identifiers@2"
+    name = "identifiers@3"
 
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where every identifier is held."""
@@ -87,6 +88,8 @@ def _inside_another(one: Identifier, scene: Scene) -> bool:
 
 def _absent(scene: Scene, name: str, one: Identifier) -> Verdict | None:
     others = [pair for pair in scene.pages.identified if pair[1].kind == one.kind]
+    if _in_series(one, scene):
+        return None
     if others:
         number, other = max(others, key=lambda pair: _likeness(one.plain, pair[1].plain))
         if _likeness(one.plain, other.plain) >= _ALIKE:
@@ -99,8 +102,30 @@ def _absent(scene: Scene, name: str, one: Identifier) -> Verdict | None:
     return None
 
 
+def _in_series(one: Identifier, scene: Scene) -> bool:
+    """Whether it lies between two that the context gives as the ends of a series."""
+    for (number, low), (following, high) in pairwise(scene.pages.identified):
+        text = scene.all[number].text[low.end : high.start]
+        alike = len(low.plain) == len(one.plain) == len(high.plain)
+        if number == following and alike and _TO.fullmatch(text):
+            return low.plain <= one.plain <= high.plain
+    return False
+
+
+_TO = re.compile(r"\s*(?:to|-|–|—|until|through|bis|à|hasta|a|até)\s*", re.I)
+
+
+def _negated(reading: Reading) -> bool:
+    return any(t.lower in _NEGATIONS or t.lower.endswith("n't") for t in reading.tokens)
+
+
+_NEGATIONS = frozenset("not no never without except unlike nor neither".split())
+
+
 def _likeness(one: str, other: str) -> float:
     """Return the share of characters that two identifiers have in common, whatever their order."""
+    if len(one) == len(other) and sum(a != b for a, b in zip(one, other, strict=True)) == 1:
+        return 1.0 - 1 / (2 * len(one))
     rest = list(other)
     common = 0
     for character in one:
@@ -114,11 +139,13 @@ def _misplaced(scene: Scene, name: str, one: Identifier) -> Verdict | None:
     own: list[Slot] = []
     rivals: list[Slot] = []
     for number, other in scene.pages.identified:
-        if other.shape != one.shape:
+        if other.shape != one.shape and not _of_one_series(one, other):
             continue
         slot = _slot(scene.at(number), other)
         if slot is not None:
             (own if other.plain == one.plain else rivals).append(slot)
+    if _negated(scene.reading) and any(_negated(slot.near.reading) for slot in own):
+        return None  # "OK-175 is not": what is said of the others is denied of it
     rivals = [r for r in rivals if all(r.text != i.text for i in scene.reading.identifiers)]
     like = [i.start for i in scene.reading.identifiers if i is not one and i.shape == one.shape]
 
@@ -133,6 +160,12 @@ def _misplaced(scene: Scene, name: str, one: Identifier) -> Verdict | None:
         return None
     reason = f"the context says {rival.text!r} of this, and {one.text!r} of something else"
     return contradiction(scene, name, reason, rival.near)
+
+
+def _of_one_series(one: Identifier, other: Identifier) -> bool:
+    """Whether two codes begin alike: "NET-5G", "NET-GUEST"."""
+    heads = [re.split(r"[-_./]", i.text.lower())[0] for i in (one, other)]
+    return one.kind == other.kind == "code" and heads[0] == heads[1] and len(heads[0]) > 1
 
 
 def _kind_words(reading: Reading, one: Identifier) -> set[str]:

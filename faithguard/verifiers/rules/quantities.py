@@ -8,15 +8,19 @@ became "rose to"; else silence.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import pairwise
 
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._values import Value
 from faithguard.verifiers._values._units import unit_of
 from faithguard.verifiers.rules._family import Family
+from faithguard.verifiers.rules._measures import distinct, holding
 from faithguard.verifiers.rules._reading import Reading
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of
-from faithguard.verifiers.rules._stated import distinct, holding, stated
+from faithguard.verifiers.rules._stated import stated
 
 __all__ = ["Quantities"]
 
@@ -29,17 +33,17 @@ _ONLY_ONE = 0.2
 
 _MOST = re.compile(
     r"(?:\b(?:up\s+to|at\s+most|at\s+maximum|no\s+more\s+than|not\s+(?:exceed|more\s+than)|(?:a\s+)?maximum"
-    r"(?:\s+of)?|max\.?|less\s+than|fewer\s+than|under|below|within|no\s+later\s+than|not\s+exceed(?:ing)?"
+    r"(?:\s+of)?|max\.?|less\s+than|fewer\s+than|under|below|within|no\s+(?:later|longer)\s+than|not\s+(?:later|longer)\s+than|not\s+exceed(?:ing)?"
     r"|höchstens|maximal|bis\s+zu|weniger\s+als|unter|au\s+(?:plus|maximum)|jusqu['’]à|moins\s+de"
     r"|como\s+máximo|hasta|menos\s+de|al\s+massimo|fino\s+a|meno\s+di|no\s+máximo|até|menos\s+de"
-    r"|अधिकतम)|(?:最多|至多|不超过|不超過|最大|على\s+الأكثر|بحد\s+أقصى))\s*(?:an?\s+|the\s+)?$",
+    r"|अधिकतम)|(?:最多|至多|不超过|不超過|最大)[\u4e00-\u9fff]{0,2}|(?:على\s+الأكثر|بحد\s+أقصى))\s*(?:an?\s+|the\s+)?$",
     re.I,
 )
 _LEAST = re.compile(
     r"(?:\b(?:at\s+least|no\s+(?:less|fewer)\s+than|not\s+less\s+than|(?:a\s+)?minimum(?:\s+of)?|min\.?"
     r"|more\s+than|over|above|exceed(?:s|ing)?|mindestens|wenigstens|mehr\s+als|über|au\s+(?:moins|minimum)|plus\s+de"
     r"|al\s+menos|por\s+lo\s+menos|como\s+mínimo|más\s+de|almeno|più\s+di|oltre|pelo\s+menos"
-    r"|no\s+mínimo|mais\s+de|कम\s+से\s+कम)|(?:至少|最少|超过|على\s+الأقل|لا\s+يقل\s+عن))\s*(?:an?\s+|the\s+)?$",
+    r"|no\s+mínimo|mais\s+de|कम\s+से\s+कम)|(?:至少|最少|超过)[\u4e00-\u9fff]{0,2}|(?:على\s+الأقل|لا\s+يقل\s+عن))\s*(?:an?\s+|the\s+)?$",
     re.I,
 )
 _AFTER_MOST = re.compile(
@@ -54,7 +58,7 @@ _DENIED = re.compile(
 )
 _RELATIVE = re.compile(r"\s*(?:before|after|prior|in\s+advance|ahead|apart|earlier|later)\b", re.I)
 _PERIOD = re.compile(
-    r"\W{0,2}(?:[^\W\d_]+\s){0,3}?(?:(?:per|an?|each|every|pro|je|par|por|al|a\s+la|à\s+la)\s+|/\s?)"
+    r"\W{0,2}(?:[^\W\d_]+\s){0,3}?(?:(?:per|an?|each|every|pro|je|par|por|al|a\s+la|à\s+la)\s+|/\s?|all['’])"
     r"(second|minute|hour|day|week|month|quarter|year|night|sekunde|stunde|tag|woche|monat|jahr"
     r"|jour|semaine|mois|an\b|día|semana|mes|año|giorno|settimana|mese|anno|dia|mês|ano)",
     re.I,
@@ -64,6 +68,7 @@ _MEASURE = re.compile(
     r"((?:square|cubic)[\s-][^\W\d_]+|[^\W\d_]{1,14}[²³]?)(?!\w)",
     re.I,
 )
+_EVERY_CJK = re.compile("(?:每[个個]?|毎)([天日周週月年]|小时|小時|時間)[^，。,]{0,6}$")
 _LY = {"hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month", "yearly": "year",
        "annually": "year", "annual": "year"}  # fmt: skip
 _CHANGE = re.compile(
@@ -73,21 +78,99 @@ _CHANGE = re.compile(
     r"(?:from\s+\S+\s+(?:[^\W\d_]+\s+)?)?(by|to)\s+(?:about\s+|around\s+|roughly\s+|just\s+|only\s+|nearly\s+)?$",
     re.I,
 )
+_ORDER = re.compile(r"\b(before|after)\s+(?:the\s+)?$", re.I)
+_FROM = re.compile(
+    r"\b(?:down|up|rose|fell|grew|dropped|increased|decreased|cut|raised|lowered|reduced)\s+from\s+$",
+    re.I,
+)
 _FROM_TO = re.compile(r"\bfrom\s+\S+(?:\s+[^\W\d_]+)?\s+to\s+$", re.I)
 
 
 class Quantities(Family):
     """Veto a number that the context does not hold, or holds of something else."""
 
-    name = "quantities@3"
+    name = "quantities@4"
 
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where every number is held."""
         scene = scene_of(claim, context)
+        if (ranked := _ranked_otherwise(scene, self.name)) is not None:
+            return ranked
         if not scene.reading.values:
             return None
         found = stated(scene, self.name, lambda v: v.family == "number" and v.unit in _UNITS)
-        return found or _turned(scene, self.name)
+        return found or _turned(scene, self.name) or _other_end(scene, self.name)
+
+
+_TO = re.compile(r"\s*(?:-|–|—|to|and|bis|à|a|e|y|et|und)\s*", re.I)
+
+
+def _other_end(scene: Scene, name: str) -> Verdict | None:
+    """Veto "from 19 to 39" where the context says "from 19 to 29"."""
+    for low, high in _ranges(scene.reading):
+        for near in scene.near:
+            if near.share < _SAME_STATEMENT:
+                break
+            pairs = list(_ranges(near.reading))
+            if any(low.agrees(a) and high.agrees(b) for a, b in pairs):
+                break
+            for a, b in pairs:
+                alike = a.comparable(low) and b.comparable(high)
+                if alike and low.agrees(a) != high.agrees(b):
+                    theirs = near.reading.text[a.start : b.end]
+                    mine = scene.reading.text[low.start : high.end]
+                    reason = f"the context says {theirs!r}, the answer {mine!r}"
+                    return contradiction(scene, name, reason, near)
+    return None
+
+
+def _ranges(reading: Reading) -> Iterator[tuple[Value, Value]]:
+    for low, high in pairwise(reading.values):
+        if low.family == high.family and _TO.fullmatch(reading.text, low.end, high.start):
+            gap = reading.text[low.end : high.start].strip().lower()
+            before = reading.text[: low.start].rstrip().lower()
+            if gap not in _ANDS or before.endswith(("between", "zwischen", "entre", "tra")):
+                yield low, high
+
+
+_ANDS = frozenset("and a e y et und".split())
+
+
+_RANK = re.compile(
+    r"\b(first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last|final|\d{1,2}(?:st|nd|rd|th))\s+"
+    r"(quarter|half|week|month|year|day|monday|tuesday|wednesday|thursday|friday|saturday|sunday|floor|term"
+    r"|semester|stage|round|place|prize|edition|chapter|row|grade|lap|act|phase|attempt|class|season)s?\b",
+    re.I,
+)
+
+
+def _ranked_otherwise(scene: Scene, name: str) -> Verdict | None:
+    """Veto "the third quarter" where the sentence that says the rest has the first."""
+    for match in _RANK.finditer(scene.reading.text):
+        rank, noun = (match[n].lower() for n in (1, 2))
+        rank = _RANKS.get(rank, rank)
+        for near in scene.near:
+            if near.share < _SAME_SENTENCE:
+                break
+            ranks = [
+                _RANKS.get(other[1].lower(), other[1].lower())
+                for other in _RANK.finditer(near.reading.text)
+                if other[2].lower() == noun
+            ]
+            if rank in ranks:
+                break
+            if len(ranks) == 1:
+                reason = f"the context says the {ranks[0]} {noun}, the answer the {rank}"
+                return contradiction(scene, name, reason, near)
+    return None
+
+
+_SAME_SENTENCE = 0.6
+_RANKS = {
+    "1st": "first", "2nd": "second", "3rd": "third", "4th": "fourth", "5th": "fifth",
+    "6th": "sixth", "7th": "seventh", "8th": "eighth", "9th": "ninth", "10th": "tenth",
+    "final": "last",
+}  # fmt: skip
 
 
 def _turned(scene: Scene, name: str) -> Verdict | None:
@@ -96,7 +179,7 @@ def _turned(scene: Scene, name: str) -> Verdict | None:
         if value.family not in ("number", "date", "clock"):
             continue
         mine = _manner(scene.reading, value)
-        if not any(mine):
+        if not any(mine) or _of_the_rest(scene, value):
             continue
         against: list[tuple[Near, str, str]] = []
         holders = list(holding(scene, value))
@@ -115,11 +198,24 @@ def _turned(scene: Scene, name: str) -> Verdict | None:
     return None
 
 
+def _of_the_rest(scene: Scene, value: Value) -> bool:
+    """Whether a claim gives a share that the context does not: that of the others."""
+    return any(
+        other is not value
+        and other.family == "number"
+        and not scene.context.holders(other)
+        and (
+            other.unit == "%" or any(isinstance(r, Fraction) and 0 < r < 1 for r in other.readings)
+        )
+        for other in scene.reading.values
+    )
+
+
 def _clash(mine: str, theirs: str) -> bool:
     return bool(mine) and bool(theirs) and mine != theirs
 
 
-def _manner(reading: Reading, value: Value) -> tuple[str, str, str]:
+def _manner(reading: Reading, value: Value) -> tuple[str, str, str, str]:
     """Return how a value is stated: its bound, its period, and "by" or "to" of a change."""
     before = reading.text[max(0, value.start - 60) : value.start]
     after = reading.text[value.end : value.end + 50]
@@ -136,6 +232,12 @@ def _manner(reading: Reading, value: Value) -> tuple[str, str, str]:
         said = _LY.get(word[1].lower(), "")
     if not said and (measure := _MEASURE.match(after)) and (unit := unit_of(measure[1])):
         said = f"{unit[1]} {unit[0]}"
+    if not said and (every := _EVERY_CJK.search(before)):
+        said = every[1]
     change = _CHANGE.search(before)
     way = change[1].lower() if change else "to" if _FROM_TO.search(before) else ""
-    return bound, f"per {said}" if said else "", way
+    if not way and _FROM.search(before):
+        way = "from"
+    order = _ORDER.search(before)
+    said_order = order[1].lower() if order and value.family in ("clock", "date") else ""
+    return bound, f"per {said}" if said else "", way, said_order

@@ -9,58 +9,35 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
-from faithguard.verifiers._terms import stem
 from faithguard.verifiers._values._words import language
-from faithguard.verifiers._verbs import base_of
-from faithguard.verifiers.rules._deeds import Deed
 from faithguard.verifiers.rules._family import Family
-from faithguard.verifiers.rules._reading import Clause, Reading, Token, key_of
+from faithguard.verifiers.rules._reading import Clause, Reading, Token
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of, unmentioned
-from faithguard.verifiers.rules._told import known_deeds, told
+from faithguard.verifiers.rules._swaps import (
+    HELD,
+    done_by_another,
+    done_to_another,
+    short_sentences,
+    swapped_deeds,
+)
+from faithguard.verifiers.rules._titles import another_title
 
 __all__ = ["Roles"]
 
-_HELD = 0.75
-"""Share of a clause's words that a sentence must hold to be what the claim says of another."""
+
 _FEWEST = 2
 """Words and values that a clause must say of a name."""
 _NOT_HELD = 0.55
 """Share from which the sentences of the name itself say enough of it."""
 
-# Verbs of which either side may be named first.
-_SYMMETRIC = frozenset(
-    stem(word)
-    for word in "meet marry merge border join match equal resemble face partner agree talk speak"
-    " differ play share be have include cooperate collaborate".split()
-)
-# verb -> (its family, whether its subject is the one to whom it is done)
-_CONVERSE = {
-    key: (family, turned)
-    for family, words, others in (
-        ("beat", "beat defeat", "lose"),
-        ("sell", "sell", "buy acquire purchase"),
-        ("lend", "lend lease rent let", "borrow"),
-        ("give", "give hand send pay donate", "receive get obtain"),
-        ("teach", "teach tutor", "learn study"),
-        ("precede", "precede", "follow succeed replace"),
-        ("lead", "lead manage supervise", "report"),
-        ("own", "own control", "belong"),
-        ("cause", "cause", "result"),
-    )
-    for turned, side in ((False, words), (True, others))
-    for word in side.split()
-    if (key := key_of(word))
-}
-
 
 class Roles(Family):
     """Veto a claim that swaps who did what, or names somebody that the context does not."""
 
-    name = "roles@2"
+    name = "roles@3"
 
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where roles agree or are not clear."""
@@ -68,9 +45,10 @@ class Roles(Family):
         if not scene.near:
             return None
         deed = (
-            _swapped_deeds(scene, self.name)
-            or _done_by_another(scene, self.name)
-            or _done_to_another(scene, self.name)
+            swapped_deeds(scene, self.name)
+            or done_by_another(scene, self.name)
+            or done_to_another(scene, self.name)
+            or another_title(scene, self.name)
         )
         if deed is not None or not scene.reading.names or _NEGATED & _lowers(scene.reading):
             return deed
@@ -84,166 +62,10 @@ def _capitals(scene: Scene) -> bool:
 
 
 _NEGATED = frozenset("not no never n't cannot neither nor".split())
-_LONGEST = 60
-"""Words; what is longer is no sentence, and its parts have no roles in each other."""
 
 
 def _lowers(reading: Reading) -> frozenset[str]:
     return frozenset(token.lower for token in reading.tokens)
-
-
-def _plain(scene: Scene) -> Iterator[Near]:
-    return (near for near in scene.near if len(near.reading.tokens) <= _LONGEST)
-
-
-# -- agent and patient ------------------------------------------------------------------------
-
-
-def _swapped_deeds(scene: Scene, name: str) -> Verdict | None:
-    """Veto a deed whose doer is in the context the one to whom it is done."""
-    for mine in told(scene):
-        if not mine.agents or not mine.patients or mine.denied or mine.verb in _NO_DEEDS:
-            continue
-        against: Near | None = None
-        held = False
-        for near in _plain(scene):
-            for theirs in known_deeds(scene, near):
-                verb, other = _turned(mine, theirs)
-                if verb is None:
-                    continue
-                if other.agents & verb.agents:
-                    held = held or bool(other.patients & verb.patients or not other.patients)
-                elif _crossed(verb, other, scene):
-                    against = against or near
-        if against is not None and not held:
-            reason = "the context says it with the roles the other way round"
-            return contradiction(scene, name, reason, against)
-    return None
-
-
-_NO_DEEDS = _SYMMETRIC | {"be", "do", "cost", "store", "measur", "weigh", "equal", "last"}
-
-
-def _turned(mine: Deed, theirs: Deed) -> tuple[Deed | None, Deed]:
-    """Return two deeds with one verb, the sides of a converse one exchanged; None if not."""
-    if theirs.denied != mine.denied:
-        return None, theirs
-    if mine.verb == theirs.verb:
-        return mine, theirs
-    one, two = _CONVERSE.get(mine.verb), _CONVERSE.get(theirs.verb)
-    if one is None or two is None or one[0] != two[0] or one[1] == two[1]:
-        return None, theirs
-    return replace(mine, agents=mine.patients, patients=mine.agents), theirs
-
-
-def _crossed(mine: Deed, theirs: Deed, scene: Scene) -> bool:
-    agents, patients = mine.agents - mine.patients, mine.patients - mine.agents
-    if not agents & (theirs.patients - theirs.agents):
-        return False
-    if patients & (theirs.agents - theirs.patients):
-        return True
-    if not _named(agents & theirs.patients, scene):
-        return False
-    return theirs.passive and not theirs.agents and not patients & theirs.patients
-
-
-def _done_by_another(scene: Scene, name: str) -> Verdict | None:
-    """Veto a deed that the context tells of another, whom it tells apart from the claim's."""
-    for mine in told(scene):
-        if not mine.agents or mine.denied or mine.verb in _NO_DEEDS or not mine.patients:
-            continue
-        if not all(map(scene.known, mine.agents)):
-            continue
-        against: Near | None = None
-        said = False
-        for near in _plain(scene):
-            for theirs in known_deeds(scene, near):
-                if theirs.verb != mine.verb or theirs.denied:
-                    continue
-                held = mine.patients & theirs.patients
-                enough = scene.weight(held) >= _HELD * scene.weight(mine.patients)
-                if theirs.agents & mine.agents:
-                    said = said or bool(held)
-                elif theirs.agents and enough and _other(mine, theirs, scene):
-                    against = against or near
-        if against is not None and not said:
-            written = against.sentence.text[:80]
-            return contradiction(
-                scene, name, f"the context says it of another: {written!r}", against
-            )
-    return None
-
-
-def _other(mine: Deed, theirs: Deed, scene: Scene) -> bool:
-    """Whether two deeds are done by two whom the context tells apart."""
-    if theirs.only:
-        return True
-    if mine.guessed or theirs.guessed or max(len(mine.agents), len(theirs.agents)) > _LONGEST_NAME:
-        return False
-    return _apart(mine.agents, theirs.agents, scene)
-
-
-_LONGEST_NAME = 4
-
-
-def _apart(one: frozenset[str], other: frozenset[str], scene: Scene) -> bool:
-    """Whether the context tells two apart.
-
-    It names both in one sentence and not as one, or lets each do something in another.
-    """
-    acts = False
-    for near in scene.near:
-        reading = near.reading
-        if one <= reading.keys and other <= reading.keys:
-            return not _same_noun(one, other, reading)
-        acts = acts or any(one <= deed.agents for deed in known_deeds(scene, near))
-    named = [any(map(scene.pages.proper, side)) for side in (one, other)]
-    return acts and named[0] == named[1]
-
-
-def _done_to_another(scene: Scene, name: str) -> Verdict | None:
-    """Veto a deed that the context tells of the same doer, but done to another name."""
-    for mine in told(scene):
-        if mine.denied or mine.verb in _NO_DEEDS or not mine.sides:
-            continue
-        against: Near | None = None
-        said = False
-        for near in _plain(scene):
-            for theirs in known_deeds(scene, near):
-                if base_of(theirs.word) != base_of(mine.word) or theirs.denied:
-                    continue
-                wanted = _named(mine.patients, scene)
-                said = said or bool(wanted & near.reading.keys)
-                others = _named(theirs.patients, scene) - scene.reading.keys
-                rest = (mine.sides - wanted) & theirs.sides
-                alike = rest and (not mine.agents or mine.agents & theirs.sides)
-                if theirs.pronoun or not (wanted and others and alike):
-                    continue
-                if all(map(scene.known, wanted)):
-                    against = against or near
-        if against is not None and not said:
-            written = against.sentence.text[:80]
-            return contradiction(scene, name, f"the context names another: {written!r}", against)
-    return None
-
-
-def _named(keys: frozenset[str], scene: Scene) -> frozenset[str]:
-    return frozenset(key for key in keys if " " not in key and scene.pages.proper(key))
-
-
-def _same_noun(one: frozenset[str], other: frozenset[str], reading: Reading) -> bool:
-    """Whether two stand side by side, as a name and what it is: "the dietician, Petra Lamm"."""
-    last = ""
-    for token in reading.tokens:
-        side = "1" if token.key in one else "2" if token.key in other else ""
-        if side and last and side != last:
-            return True
-        if token.key or token.value >= 0 or token.lower not in _BESIDE or side:
-            last = side
-    return False
-
-
-_BESIDE = frozenset("the a an , ( of 's is was called named known as".split())
 
 
 def _keys(reading: Reading, run: tuple[int, int]) -> frozenset[str]:
@@ -270,9 +92,6 @@ def _proper(reading: Reading, scene: Scene) -> Iterator[tuple[int, int]]:
 
 
 _SHORTEST = 3
-
-
-# -- said of another --------------------------------------------------------------------------
 
 
 def _of_another(scene: Scene, name: str) -> Verdict | None:
@@ -325,12 +144,17 @@ def _holder(
     """Return the sentence that says the rest of another name."""
     own, best, named = 0.0, None, False
     passive = any(token.lower == "by" for token in scene.reading.words(clause))
-    for near in _plain(scene):
+    for near in short_sentences(scene):
+        if subject & near.reading.keys:  # which of its clauses is of whom is not sure
+            own, named = (
+                max(own, _share(scene, clause, rest, near.reading, near.reading.keys)),
+                True,
+            )
         for keys, owner in _owned(near, scene):
             share = _share(scene, clause, rest, near.reading, keys)
             if subject & (keys | owner):
                 own, named = max(own, share), True
-            elif share >= _HELD and best is None and _other_name(near.reading, scene, passive):
+            elif share >= HELD and best is None and _other_name(near.reading, scene, passive):
                 best = near
     return best if best is not None and named and own < _NOT_HELD else None
 
@@ -383,8 +207,6 @@ def _other_name(reading: Reading, scene: Scene, anywhere: bool) -> bool:
     )
 
 
-# -- never named ------------------------------------------------------------------------------
-
 _TITLES = frozenset("mr mrs ms dr prof sir dame the".split())
 
 
@@ -392,7 +214,7 @@ def _never_named(scene: Scene, name: str) -> Verdict | None:
     """Veto a person, firm or place that stands nowhere in what says the rest."""
     asked = set(re.findall(r"\w+", (scene.context.question or "").lower()))
     known = [r for r in scene.reading.names if all(map(scene.known, _keys(scene.reading, r)))]
-    if not scene.near or scene.near[0].share < _HELD - 0.25:
+    if not scene.near or scene.near[0].share < HELD - 0.25:
         return None
     opens = bool(known) and known[0] == scene.reading.names[0]
     for first, last in scene.reading.names:
@@ -411,6 +233,8 @@ def _never_named(scene: Scene, name: str) -> Verdict | None:
 
 
 _OPENERS = frozenset(".!?:;|\"'“‘«(")
+
+
 _SHORTEST_NAME = 5
 _STEM = 4
 """Letters that a name shares with what is made of it: "France", "French"."""
@@ -427,7 +251,7 @@ def _lone_name(token: Token, scene: Scene) -> bool:
         return False
     if token.key is None or scene.reading.text[token.start : token.end].isupper():
         return False
-    if word.endswith(_OF_PEOPLES) or scene.near[0].share < _HELD - 0.15:
+    if word.endswith(_OF_PEOPLES) or scene.near[0].share < HELD - 0.15:
         return False
     return not any(word[:_STEM] in text for text in scene.pages.squeezed)
 

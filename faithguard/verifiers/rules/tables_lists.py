@@ -10,14 +10,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import lru_cache
 
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._values import Value
 from faithguard.verifiers.rules._cells import ticked, wrongly_ticked
 from faithguard.verifiers.rules._family import Family
-from faithguard.verifiers.rules._reading import Clause, Reading, Token
+from faithguard.verifiers.rules._reading import Clause, Reading, Token, read
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of, unmentioned
+from faithguard.verifiers.rules._table_order import not_the_extreme, other_trend
 from faithguard.verifiers.rules._tables import Group, Table
 
 __all__ = ["TablesLists"]
@@ -30,8 +32,6 @@ _MOST_GROUPS = 60
 _FEWEST_ITEMS = 3
 _LONGEST_ITEM = 8
 """Words."""
-
-
 _NO_ITEM = frozenset(
     "is are was were be been has have had do does did can could may might must will would shall"
     " should gets became made from with in by to at on than either both because".split()
@@ -69,6 +69,12 @@ _NEVER = "不没無无ない"
 
 
 def _denies(reading: Reading) -> bool:
+    return _text_denies(reading.text)
+
+
+@lru_cache(maxsize=4_096)
+def _text_denies(text: str) -> bool:
+    reading = read(text)
     return any(
         token.lower in _DENIED or token.lower.endswith("n't") for token in reading.tokens
     ) or any(mark in reading.text for mark in _NEVER)
@@ -82,7 +88,15 @@ def _said(cell: Reading, claim: Reading) -> bool:
     words = {token.lower for token in cell.tokens if token.key}
     if len(words) == 1 and not words <= {token.lower for token in claim.tokens}:
         return False  # "closed" and "closes at 8"
-    return own <= claim.keys and all(any(v.agrees(o) for v in claim.values) for o in cell.values)
+    return own <= claim.keys and all(
+        any(v.agrees(o) or _in_scale(v, o) for v in claim.values) for o in cell.values
+    )
+
+
+def _in_scale(value: Value, cell: Value) -> bool:
+    """Whether a cell leaves out the "million" that its column says."""
+    plain = {r / value.scale for r in value.bare if isinstance(r, Fraction)}
+    return value.scale > 1 and cell.scale == 1 and not cell.unit and bool(plain & cell.readings)
 
 
 def _wrong_row(scene: Scene, name: str) -> Verdict | None:
@@ -94,7 +108,9 @@ def _wrong_row(scene: Scene, name: str) -> Verdict | None:
         claim = scene.reading
         named = _named_rows(table, claim)
         verdict = (
-            _of_other_row(scene, name, table, named)
+            not_the_extreme(scene, name, table, named)
+            or other_trend(scene, name, table)
+            or _of_other_row(scene, name, table, named)
             or _ticked(scene, name, table, named)
             or _not_of_all(scene, name, table, named)
         )
@@ -121,7 +137,19 @@ def _named_rows(table: Table, claim: Reading) -> list[int]:
         if found:
             keys = {n: table.rows[n][1][column].reading.keys for n in found}
             return [n for n in found if not any(keys[n] < keys[other] for other in found)]
-    return []
+    return _half_named(table, claim)
+
+
+def _half_named(table: Table, claim: Reading) -> list[int]:
+    """Return the row whose first cell alone has a word of the claim: "Daly" of "Sean Daly"."""
+    named = [cells[0].reading for _, cells in table.rows]
+    words = [r.keys if r.names else frozenset[str]() for r in named]
+    found = [
+        n
+        for n, keys in enumerate(words)
+        if any(key in claim.keys and sum(key in other for other in words) == 1 for key in keys)
+    ]
+    return found if len(found) == 1 else []
 
 
 _LABELS = 2
@@ -136,6 +164,7 @@ def _of_other_row(scene: Scene, name: str, table: Table, named: list[int]) -> Ve
     together = len(named) > 1 and _listed_together(table, named, claim)
     if len(named) > 1 and not together:
         return _of_no_row(scene, name, table, named)
+    labels = frozenset(key for n in named for key in table.rows[n][1][0].reading.keys)
     held = {n for n in named for cell in table.rows[n][1] if _said(cell.reading, claim)}
     for column in range(1, len(table.header)):
         if table.asks(column):
@@ -152,7 +181,7 @@ def _of_other_row(scene: Scene, name: str, table: Table, named: list[int]) -> Ve
                 continue
             cell = cells[column].reading
             label = cells[0].reading
-            if number not in named and _half_said(label, claim):
+            if number not in named and _half_said(label, claim, labels):
                 continue
             if not _said(cell, claim) or _elsewhere(table, named, column, cell, own):
                 continue
@@ -181,10 +210,13 @@ def _of_no_row(scene: Scene, name: str, table: Table, named: list[int]) -> Verdi
     return None
 
 
-def _half_said(label: Reading, claim: Reading) -> bool:
-    """Whether a claim may mean a row without saying all of its label: "7.4" of "7.4 LTS"."""
+def _half_said(label: Reading, claim: Reading, named: frozenset[str]) -> bool:
+    """Whether a claim may mean a row without saying all of its label: "7.4" of "7.4 LTS".
+
+    What the labels of the rows that it does name hold too tells nothing: "lamp" of "desk lamp".
+    """
     held = any(v.agrees(o) for o in label.values for v in claim.values)
-    return held or bool({t.key for t in label.tokens if t.key} & claim.keys)
+    return held or bool(({t.key for t in label.tokens if t.key} & claim.keys) - named)
 
 
 def _telling(cell: Reading) -> bool:
@@ -250,6 +282,7 @@ def _not_of_all(scene: Scene, name: str, table: Table, named: list[int]) -> Verd
     claim = scene.reading
     if named or _denies(claim) or not _speaks_of_all(table, claim):
         return None
+    meant = _meant(table, claim)
     for column in range(1, len(table.header)):
         cells = table.column(column)
         asked = table.header[column].keys
@@ -259,11 +292,22 @@ def _not_of_all(scene: Scene, name: str, table: Table, named: list[int]) -> Verd
             said = [_said(cell.reading, claim) for cell in cells]
             wrong = [n for n, ok in enumerate(said) if not ok] if any(said) else []
             wrong = [n for n in wrong if asked & claim.keys]
+        wrong = [n for n in wrong if n in meant]
         if wrong:
             number, row = table.rows[wrong[0]]
             reason = f"the table has {row[column].text!r} for {row[0].text!r}"
             return contradiction(scene, name, reason, scene.at(number))
     return None
+
+
+def _meant(table: Table, claim: Reading) -> set[int]:
+    """Return the rows that a claim about all can mean: "all pottery courses"; else every one."""
+    found = {
+        n
+        for n, (_, cells) in enumerate(table.rows)
+        if cells and cells[0].reading.keys and cells[0].reading.keys <= claim.keys
+    }
+    return found or set(range(len(table.rows)))
 
 
 def _speaks_of_all(table: Table, claim: Reading) -> bool:
@@ -295,6 +339,8 @@ def _wrong_group(scene: Scene, name: str) -> Verdict | None:
         own = frozenset(key for item in group.items for key in item.keys) | group.label.keys
         for other, strays in said:
             if other is group or _overlaps(group, other) or _labelled(other, claim):
+                continue
+            if not labelled and len(strays) >= len(items):
                 continue
             for item in strays if len(other.items) > 1 else ():
                 sibling = labelled and not items and other.label.keys & group.label.keys
@@ -505,10 +551,11 @@ def _label_has(reading: Reading, value: Value) -> bool:
 def _wrong_key(scene: Scene, name: str) -> Verdict | None:
     """Veto a name that "key: value" lines give to another key: "Chair: Ann", "Clerk: Bo"."""
     fields = [near for near in scene.near if near.reading.is_field]
+    labels = [_label(near.reading) for near in fields]
     for near in fields:
         label, held = _label(near.reading), _content(near.reading)
-        if not label or not held:
-            continue
+        if not label or not held or labels.count(label) > 1:
+            continue  # of one record among several: see above
         for clause in scene.reading.clauses:
             if not label <= clause.keys or held & scene.reading.keys:
                 continue

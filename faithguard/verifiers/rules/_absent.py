@@ -1,0 +1,271 @@
+"""A value that stands nowhere in the context: whether that is wrong.
+
+In: a scene and a value of its claim. Out: a verdict where a sentence that says the same has another
+value in its place, or where the value follows from nothing; else None.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from faithguard.types import Verdict
+from faithguard.verifiers._values import Value
+from faithguard.verifiers._values._units import CURRENCIES
+from faithguard.verifiers.rules._derived import derivable, proportionate
+from faithguard.verifiers.rules._given import is_compared, lines_of
+from faithguard.verifiers.rules._granted import (
+    ends_a_name,
+    in_a_name,
+    in_century,
+    in_scale,
+    is_example,
+    is_in_range,
+    left_out,
+    under_negation,
+    within_a_bound,
+    within_bound,
+    written,
+)
+from faithguard.verifiers.rules._measures import (
+    SAME_STATEMENT,
+    alike,
+    alike_in_size,
+    distinct,
+    is_timed,
+    is_year,
+)
+from faithguard.verifiers.rules._reading import Reading
+from faithguard.verifiers.rules._scene import Near, Scene, contradiction, unmentioned
+from faithguard.verifiers.rules._slots import counted, is_listed
+
+__all__ = ["absent"]
+
+
+_COUNTABLE = 12
+"""A writer may count up to a dozen things that the context only lists."""
+
+
+def absent(scene: Scene, name: str, value: Value) -> Verdict | None:
+    if under_negation(scene, value) or ends_a_name(scene, value) or in_century(scene, value):
+        return None
+    if not value.unit and (
+        _AGE.search(scene.reading.text[: value.start])
+        or _AGE_AFTER.match(scene.reading.text, value.end)
+    ):
+        years = frozenset(12 * r for r in value.readings if isinstance(r, Fraction))
+        value = replace(value, unit="month", readings=years)
+    lines = list(lines_of(scene, timed=is_timed(value) or is_year(value) or bool(value.unit)))
+    compared = is_compared(scene, value)
+    worked_out = (
+        not is_listed(scene.reading)
+        and derivable(value, lines, compared=compared, inside=not _EDGE.search(scene.reading.text))
+        and (compared or not _restated(scene, value, lines))
+    )
+    swapped = _in_other_unit(scene, value)
+    if not swapped and (
+        worked_out
+        or is_example(scene, value, lines)
+        or is_in_range(scene, value)
+        or within_a_bound(scene, value)
+        or in_scale(value, scene)
+        or written(value, scene)
+        or within_bound(value, scene)
+    ):
+        return None
+    if value.family == "days" and left_out(scene, value, lines):
+        return None
+    for near in scene.near:
+        if near.share < SAME_STATEMENT:
+            break
+        rival = _rival(value, scene.reading, near.reading)
+        if rival is not None:
+            reason = f"the context says {rival.text!r}, the answer {value.text!r}"
+            return contradiction(scene, name, reason, near)
+    if _left_open(scene, value, lines):
+        return None
+    return unmentioned(scene, name, f"the context nowhere says {value.text!r}")
+
+
+def _left_open(scene: Scene, value: Value, lines: Sequence[Sequence[Value]]) -> bool:
+    """Whether a value that nothing stands in the place of may be right for all that is known."""
+    if in_a_name(scene, value) or _OPEN_TIME.search(scene.reading.text[: value.start]):
+        return True
+    if value.text.lower().startswith(("a ", "an ")):
+        return True  # "in an hour", "a year on"
+    if (value.family == "clock" or is_year(value)) and _ROUGHLY.search(
+        scene.reading.text[: value.start]
+    ):
+        return True  # "by about half past three", "by the summer of 1922"
+    if _counts(value) or _WHOLE_WEEK in value.readings or proportionate(value, lines):
+        return True
+    return not is_year(value) and _much_to_work_with(value, lines)
+
+
+def _much_to_work_with(value: Value, lines: Sequence[Sequence[Value]]) -> bool:
+    """Whether several values of a context can lead to one in more steps than are tried.
+
+    Lengths of time lie between times and dates, amounts come of amounts and counts.
+    """
+    if value.unit in CURRENCIES or value.unit in ("second", "month", "%", "percentage point", ""):
+        kin = [v for line in lines for v in line if _leads_to(v, value)]
+        return len({v.meaning for v in kin}) >= _SEVERAL
+    return False
+
+
+def _leads_to(one: Value, value: Value) -> bool:
+    if value.unit in ("second", "month"):
+        return one.unit in ("second", "month") or one.family in ("clock", "date")
+    if value.family != "number":
+        return one.family == value.family or one.unit in ("second", "month")
+    return one.family == "number" and one.unit == value.unit
+
+
+_SEVERAL = 3
+
+
+_ROUGHLY = re.compile(
+    r"\b(?:about|around|roughly|approximately|some|shortly\s+(?:before|after)|(?:the\s+)?(?:spring|summer|autumn|fall|winter"
+    r"|end|middle|beginning|start|early|late)(?:\s+of)?)\s+$",
+    re.I,
+)
+
+
+def _in_other_unit(scene: Scene, value: Value) -> bool:
+    """Whether the sentence that says the same has the very figure in another unit."""
+    return bool(value.unit) and any(
+        value.comparable(other)
+        and value.bare & other.bare
+        and not value.agrees(other)
+        and not _of_other_things(scene, value, near, other)
+        for near in scene.near
+        if near.share >= SAME_STATEMENT
+        for other in near.reading.values
+        if other.unit != value.unit or other.readings != value.readings
+    )
+
+
+def _of_other_things(scene: Scene, value: Value, near: Near, other: Value) -> bool:
+    """Whether two amounts are of different things: 2 litres of jelly, 2 kg of quinces."""
+    mine = set(counted(scene.reading, value.start, value.end))
+    theirs = set(counted(near.reading, other.start, other.end))
+    return bool(mine) and bool(theirs) and mine.isdisjoint(theirs)
+
+
+_EDGE = re.compile(
+    r"\b(?:beg[aiu]n\w*|start\w*|end(?:s|ed)?|finish\w*|open\w*|clos\w+|first|last\w*|until|from|since|abre|abrió|cierra|empieza|del|desde|ouvre|ferme|commence|du|dès|öffnet|beginnt|endet|ab|vom"
+    r"|seit|apre|chiude|inizia|dal|começa|fecha|desde)\b",
+    re.I,
+)
+
+
+_AGE = re.compile(
+    r"\b(?:aged|age\s+of|âge\s+de|alter\s+von|edad\s+de|età\s+di|idade\s+de)\s+$", re.I
+)
+
+
+_AGE_AFTER = re.compile(r"\s*(?:or\s+so\s+)?(?:when\s+(?:he|she|they)|at\s+the\s+time)\b", re.I)
+
+
+def _restated(scene: Scene, value: Value, lines: Sequence[Sequence[Value]]) -> bool:
+    """Whether a claim gives a sum for what a sentence gives other values for.
+
+    "A swim costs 9 euros", of "A swim costs 6 euros for adults and 3 euros for children", adds up
+    what nobody adds: who works a value out says so, or of what.
+    """
+    first = scene.near[0] if scene.near else None
+    if first is None or first.share < _ALL_OF_IT or value.unit in ("second", "month"):
+        return False
+    if _JOINS.search(scene.reading.text) or _rival(value, scene.reading, first.reading) is None:
+        return False
+    alone = (
+        len(distinct(scene.reading)) == 1
+        and len(scene.reading.tokens) <= len(first.reading.tokens)
+        and value.family == "number"
+        and not _SHARES.search(first.reading.text)
+        and not value.approximate
+        and not is_year(value)
+    )
+    return alone or not derivable(value, lines, sums=False)
+
+
+_SHARES = re.compile(
+    r"\b(?:half|halves|quarters?|thirds?|doubles?|twice|times|discount\w*|reduc\w+|off|each|per)\b|%",
+    re.I,
+)
+
+
+_ALL_OF_IT = 0.9
+_JOINS = re.compile(
+    r"\b(?:and|plus|with|both|together|altogether|total\w*|in\s+all|sum|combined|including|more|less|"
+    r"fewer|than|between|difference|saves?|saved|extra|additional|cheaper|dearer|higher|lower|"
+    r"und|zusammen|insgesamt|mehr|weniger|et|ensemble|plus|moins|y|junto\w*|más|menos|e|insieme|"
+    r"più|meno|mais)\b|[&+،、和与と]",
+    re.IGNORECASE,
+)
+
+
+_OPEN_TIME = re.compile(
+    r"\b(?:before|after|prior\s+to|as\s+of|vor\s+dem|nach\s+dem|avant\s+le|après\s+le|antes\s+del?|depois\s+de"
+    r"|después\s+del?|prima\s+del|dopo\s+il)\s+(?:the\s+)?$",
+    re.I,
+)
+
+
+_WHOLE_WEEK = frozenset(range(7))
+
+
+def _rival(value: Value, claim: Reading, sentence: Reading) -> Value | None:
+    """Return the value that a sentence has in the place of one of the claim."""
+    if any(value.agrees(other) for other in sentence.values):
+        return None
+    rivals = [
+        other
+        for other in distinct(sentence)
+        if _competes(value, other, claim, sentence)
+        # a value that the claim states too is not in the place of this one
+        and not any(mine.agrees(other) for mine in claim.values)
+    ]
+    if not rivals:
+        return None
+    words = _beside(claim, value)
+    return max(
+        rivals, key=lambda rival: (len(words & _beside(sentence, rival)), alike(value, rival))
+    )
+
+
+def _competes(value: Value, other: Value, claim: Reading, sentence: Reading) -> bool:
+    """Whether two values can be meant for one slot."""
+    if value.ranged and other.family == "clock":
+        return True  # "open 8 to 17" beside "open 9:00 to 17:00"
+    if not value.comparable(other):
+        return False
+    if value.family != "number" or value.unit:
+        return True
+    if is_year(value) or is_year(other):
+        return is_year(value) and is_year(other)
+    if not alike_in_size(value, other):
+        return False  # "a third" and "the third"
+    mine = set(counted(claim, value.start, value.end))
+    theirs = set(counted(sentence, other.start, other.end))
+    if mine and not theirs:  # "12 trucks, of which three are"
+        return any(mine & set(counted(sentence, v.start, v.end)) for v in sentence.values)
+    return bool(mine & theirs) or not (mine or theirs)
+
+
+def _beside(reading: Reading, value: Value) -> set[str]:
+    """Return the words of a value's clause, and the two before it."""
+    clause = reading.clause_at(value.start)
+    before = [token.key for token in reading.tokens if token.key and token.end <= value.start]
+    return {*(clause.keys if clause else ()), *before[-2:]}
+
+
+def _counts(value: Value) -> bool:
+    return (
+        value.family == "number"
+        and value.unit in ("", "person", "times")
+        and (value.text.split()[0].isalpha() or not value.text.isascii())
+        and all(isinstance(r, Fraction) and r <= _COUNTABLE for r in value.readings)
+    )

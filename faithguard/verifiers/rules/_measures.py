@@ -1,0 +1,89 @@
+"""Values of a claim: which differ, which are years, and which sentences hold them.
+
+In: a reading or a scene. Out: values, and the sentences of the context that hold one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from faithguard.verifiers._values import Value
+from faithguard.verifiers.rules._reading import Reading
+from faithguard.verifiers.rules._scene import Near, Scene
+
+__all__ = [
+    "LONG",
+    "SAME_STATEMENT",
+    "alike",
+    "alike_in_size",
+    "differing",
+    "distinct",
+    "holding",
+    "is_timed",
+    "is_year",
+    "size_of",
+]
+
+
+SAME_STATEMENT = 0.5
+"""Share of a claim's content that a sentence must hold before its value can contradict."""
+_MOST_VALUES = 100
+"""Values of one claim that are looked for one by one; what has more is no statement."""
+_COMMON = 200
+"""Sentences; a value that more of them hold tells nothing."""
+
+
+_FIRST_YEAR, _LAST_YEAR = 1000, 2200
+
+
+def distinct(reading: Reading) -> tuple[Value, ...]:
+    """Return the first values of a reading that differ in meaning, in order."""
+    return differing(reading.values)
+
+
+def differing(values: Sequence[Value]) -> tuple[Value, ...]:
+    found = tuple({value.meaning: value for value in reversed(values)}.values())[::-1]
+    return found[:_MOST_VALUES]
+
+
+def is_year(value: Value) -> bool:
+    """Whether a number is likely a year."""
+    return (
+        value.family == "number"
+        and not value.unit
+        and value.text.isdigit()
+        and any(_FIRST_YEAR <= size_of(reading) < _LAST_YEAR for reading in value.readings)
+    )
+
+
+def is_timed(value: Value) -> bool:
+    return value.family != "number" or value.unit in ("second", "month")
+
+
+LONG = 7
+"""Digits; who writes more without a mark writes a number of a phone, a book, an account."""
+
+
+def alike_in_size(one: Value, two: Value) -> bool:
+    """Whether both are shares of one, or neither is."""
+    return (min(map(size_of, one.readings)) < 1) == (min(map(size_of, two.readings)) < 1)
+
+
+def size_of(reading: object) -> Fraction:
+    return reading if isinstance(reading, Fraction) else Fraction(0)
+
+
+def alike(value: Value, rival: Value) -> bool:
+    return value.unit == rival.unit or bool(value.bare & rival.bare)
+
+
+def holding(scene: Scene, value: Value) -> Iterator[tuple[Near, Value]]:
+    """Yield the sentences that hold a value, and as what; none if it is too common to tell."""
+    numbers = scene.context.holders(value)
+    for number in sorted(numbers) if len(numbers) <= _COMMON else ():
+        near = scene.at(number)
+        for other in near.reading.values:
+            if value.agrees(other):
+                yield near, other
+                break

@@ -1,0 +1,106 @@
+"""Opposite words in one place: open and closed.
+
+In: a scene. Out: a veto where the context has the opposite of a word of the claim; else None.
+"""
+
+from __future__ import annotations
+
+from faithguard.types import Verdict
+from faithguard.verifiers.rules._antonyms import opposite
+from faithguard.verifiers.rules._comparatives import compared_alike, than_after
+from faithguard.verifiers.rules._exceptions import is_excepted
+from faithguard.verifiers.rules._parts import CLOSE, Part, known_parts, parts_of
+from faithguard.verifiers.rules._reading import Reading, Token
+from faithguard.verifiers.rules._scene import Near, Scene, contradiction
+
+__all__ = ["opposite_said"]
+
+
+def opposite_said(scene: Scene, name: str) -> Verdict | None:
+    """Veto where the opposite of a word stands in its place."""
+    left = [n for n in scene.near if not (is_excepted(scene, n) or compared_alike(scene, n))]
+    for mine in parts_of(scene.reading, None) if left else ():
+        for near in left:
+            for theirs in known_parts(near, scene):
+                pair = _opposites(mine, theirs, scene, near)
+                if pair is not None:
+                    reason = f"the context says {pair[1]!r}, the answer {pair[0]!r}"
+                    return contradiction(scene, name, reason, near)
+    return None
+
+
+def _opposites(mine: Part, theirs: Part, scene: Scene, near: Near) -> tuple[str, str] | None:
+    if bool(mine.denied) != bool(theirs.denied):
+        return None
+    shared = mine.keys & theirs.keys
+    if not shared or len(shared) < CLOSE * (len(mine.keys) - 1):
+        return None
+    said = _places(near, scene)
+    own = {token.lower for token in scene.reading.tokens}
+    known = near.reading.keys
+    for number in range(mine.clause.first, mine.clause.last):
+        token = scene.reading.tokens[number]
+        word = token.lower
+        if word in ("more", "less", "fewer") and than_after(scene.reading.tokens, number):
+            continue  # see above
+        if word in _ENDS_OF_TIME and mine.clause.values:
+            continue  # "it closes at 4" is "it is open until 4"
+        for other in opposite(word) & said.keys() - own if token.key not in known else ():
+            if _degree(word) != _degree(other):
+                continue  # "late January" and "earlier in the year"
+            if not theirs.clause.first <= said[other] < theirs.clause.last:
+                continue
+            own_sides = _beside(scene.reading, number)
+            beside = own_sides & _beside(near.reading, said[other])
+            if word in _ORDER and beside != own_sides:
+                continue  # what comes first of three need not be said of all
+            if beside and not _elsewhere(token, beside, scene):
+                return word, other
+    return None
+
+
+_ORDER = ("before", "after")
+_ENDS_OF_TIME = frozenset(
+    "closes close closing opens opening shuts starts started ends ended begins began finished"
+    " completed".split()
+)
+
+
+_IRREGULAR = {"worse": "er", "worst": "est", "more": "er", "less": "er", "most": "est",
+              "least": "est"}  # fmt: skip
+
+
+def _degree(word: str) -> str:
+    if word in ("after", "lower", "over", "under", "upper", "outer", "inner"):
+        return ""
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
+    return word[-3:] if word.endswith("est") else word[-2:] if word.endswith("er") else ""
+
+
+def _places(near: Near, scene: Scene) -> dict[str, int]:
+    """Return the words of a sentence of the context with their places."""
+    key = "places", near.number
+    found: dict[str, int] | None = scene.pages.notes.get(key)
+    if found is None:
+        words = enumerate(near.reading.tokens)
+        found = scene.pages.notes[key] = {token.lower: number for number, token in words}
+    return found
+
+
+def _beside(reading: Reading, number: int) -> set[str]:
+    """Return the nearest content words on both sides of a word."""
+    before = [t.key for t in reading.tokens[max(0, number - 5) : number] if t.key]
+    after = [t.key for t in reading.tokens[number + 1 : number + 6] if t.key]
+    following = reading.tokens[number + 1 : number + 2]
+    ends = not following or not following[0].lower.isalnum()
+    return {*before[-2 if ends else -1 :], *after[:1]}
+
+
+def _elsewhere(word: Token, beside: set[str], scene: Scene) -> bool:
+    """Whether another sentence of the context says it with the claim's word."""
+    return any(
+        (word.key in near.reading.keys or any(t.lower == word.lower for t in near.reading.tokens))
+        and beside & (near.reading.keys | scene.pages.inherited(near.number))
+        for near in scene.near
+    )

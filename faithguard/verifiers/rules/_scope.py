@@ -1,0 +1,78 @@
+"""What holds only of some or under a condition, and is said of all.
+
+In: a scene. Out: a veto; else None. English.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from faithguard.types import Verdict
+from faithguard.verifiers.rules._parts import CLOSE, parts_of, text_of
+from faithguard.verifiers.rules._reading import Reading
+from faithguard.verifiers.rules._scene import Near, Scene, contradiction
+
+__all__ = ["unbound"]
+
+_UNIVERSAL = re.compile(
+    r"\b(?:in\s+(?:every|any|all)\s+cases?|(?:on|at)\s+(?:any|every)\s+(?:day|time|hour)|every\s+day"
+    r"|(?:to|for|by)\s+all(?=\W|$)|of\s+(?:all|any)\s+kinds?|at\s+all\s+times|in\s+all\s+circumstances|always|regardless|anyone|everyone"
+    r"|everybody|alike|whoever|without\s+(?:exception|restriction|condition)s?|unconditionally"
+    r"|at\s+any\s+time|in\s+general|no\s+matter)\b",
+    re.I,
+)
+_RESTRICTED = re.compile(
+    r"\b(?:only|except|unless|excluded|provided\s+that|not\s+all|limited\s+to|exclusively|solely)\b",
+    re.I,
+)
+
+
+def unbound(scene: Scene, name: str) -> Verdict | None:
+    """Veto what is said of every case where the context ties it to one."""
+    if not _UNIVERSAL.search(scene.reading.text) or _RESTRICTED.search(scene.reading.text):
+        return _modifier_dropped(scene, name)
+    for near in _about(scene, _UNIVERSAL):
+        restricted = _RESTRICTED.search(near.reading.text)
+        universal = _UNIVERSAL.search(near.reading.text)
+        if restricted and not universal:
+            reason = f"the context limits it: {restricted[0]!r}"
+            return contradiction(scene, name, reason, near)
+    return None
+
+
+def _about(scene: Scene, pattern: re.Pattern[str]) -> Iterator[Near]:
+    """Yield the sentence that says most of each clause in which a pattern stands."""
+    for part in parts_of(scene.reading, None):
+        if pattern.search(text_of(part)) and scene.near:
+            near = max(scene.near, key=lambda near: len(part.keys & near.reading.keys))
+            if 5 * len(part.keys & near.reading.keys) >= 2 * len(part.keys):
+                yield near
+
+
+def _modifier_dropped(scene: Scene, name: str) -> Verdict | None:
+    """Veto "customers get it" where premium customers do and "other customers" do not."""
+    tokens = scene.reading.tokens
+    if not tokens or not tokens[0].key or not tokens[0].lower.endswith("s"):
+        return None
+    noun = tokens[0].key
+    holders = [near for near in scene.near if noun in near.reading.keys]
+    if not holders or holders[0].share < CLOSE:
+        return None
+    first = holders[0]
+    kinds = {near.number: _kind_of(near.reading, noun) for near in holders}
+    kind = kinds.pop(first.number)
+    if not kind or kind in scene.reading.keys:
+        return None
+    if any(other and other != kind for other in kinds.values()):
+        reason = f"the context says it only of some: {kind!r}"
+        return contradiction(scene, name, reason, first)
+    return None
+
+
+def _kind_of(reading: Reading, noun: str) -> str | None:
+    """Return the word right before a noun that opens a sentence: "premium customers"."""
+    if len(reading.tokens) < 2 or reading.tokens[1].key != noun:
+        return None
+    word = reading.tokens[0]
+    return word.key or (word.lower if word.lower in ("other", "most", "some") else None)

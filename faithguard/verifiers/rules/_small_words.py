@@ -1,0 +1,173 @@
+"""The small words of English from which the verbs of a sentence and their sides are told.
+
+In: nothing. Out: closed lists: auxiliaries, modals, prepositions, conjunctions, pronouns.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ADVERBS",
+    "APPOSED",
+    "BE",
+    "BEFORE_NOUNS",
+    "BID",
+    "BIDDING",
+    "BOUNDS",
+    "CALLED",
+    "CONDITIONS",
+    "CONTRAST",
+    "DETERMINERS",
+    "DO",
+    "FINITE",
+    "GERUND_LEADS",
+    "HAVE",
+    "JOINS",
+    "LIGHT",
+    "LIKEWISE",
+    "LONGEST",
+    "MODALS",
+    "NONE",
+    "NOT",
+    "NO_SUCH",
+    "PARTICLES",
+    "PLAIN",
+    "PLURAL",
+    "PREPOSITIONS",
+    "PRONOUNS",
+    "RELATIVE",
+    "SELDOM",
+    "SHORT",
+    "SMALL",
+    "THEN",
+    "TITLES",
+    "TO",
+]
+
+
+BE = frozenset("is are was were be been being am 're isn aren wasn weren".split())
+
+
+HAVE = frozenset("has have had having hasn haven hadn".split())
+
+
+DO = frozenset("do does did don doesn didn".split())
+
+
+PLAIN = {
+    **dict.fromkeys(BE, "be"), **dict.fromkeys(HAVE, "have"), **dict.fromkeys(DO, "do")
+}  # fmt: skip
+
+
+SHORT = 4
+"""Letters; a longer word in "ly" is an adverb."""
+MODALS = {
+    "can": "can", "could": "can", "may": "can", "might": "can", "ca": "can", "couldn": "can",
+    "must": "must", "shall": "must", "mustn": "must", "should": "should", "shouldn": "should",
+    "will": "will", "would": "will", "wo": "will", "wouldn": "will", "need": "need",
+}  # fmt: skip
+
+
+TO = {"able": "can", "allowed": "can", "permitted": "can", "free": "can", "unable": "",
+       "required": "must", "obliged": "must", "supposed": "should", "forbidden": "",
+       "due": "will", "likely": "can", "expected": "can"}  # fmt: skip
+
+
+FINITE = BE | HAVE | DO | (MODALS.keys() - {"need"})
+
+
+NOT = frozenset(
+    "not n't never neither nor cannot no-longer hardly rarely seldom scarcely barely".split()
+)
+
+
+ADVERBS = frozenset(
+    "also only still already just again now then often always usually both later once soon"
+    " previously currently thereby therefore however instead even ever first today alone much very"
+    " more less far quite rather too so almost nearly well best"
+    " immediately partly largely mainly all either".split()
+)
+
+
+DETERMINERS = frozenset(
+    "the a an this these those his her its their our your my no each every some any all both"
+    " another such what whose one most many few several".split()
+)
+
+
+NONE = frozenset("no none nobody nothing neither nor".split())
+
+
+PREPOSITIONS = frozenset(
+    "of in on at to from by for with about into onto over between through during since until till"
+    " up down out off under above below after before against among around as than via per without"
+    " within towards toward near across along behind beyond despite except like unlike upon".split()
+)
+
+
+RELATIVE = frozenset("who which whom that whose".split())
+
+
+PRONOUNS = frozenset("he she it they we you i this these those one who someone everyone".split())
+
+
+PLURAL = frozenset("people children men women police staff they we you both who which that".split())
+
+
+BOUNDS = frozenset('.;:!?()–—|"“”') | frozenset(
+    "but while whereas although though because since if unless when where so however until"
+    " whether".split()
+)
+
+
+CONDITIONS = frozenset("if unless whether when until".split())
+
+
+PARTICLES = frozenset("up down in out on off".split())
+
+
+JOINS = frozenset("and or".split())
+
+
+CONTRAST = frozenset("without except unlike than".split())
+
+
+TITLES = frozenset("dr mr mrs ms prof st sgt capt col gen lt rev".split())
+
+
+NO_SUCH = frozenset("longer matter more less fewer later earlier doubt".split())
+
+
+BEFORE_NOUNS = (DETERMINERS | PREPOSITIONS) - frozenset("both one this these those to".split())
+
+
+THEN = frozenset(("after", "before"))
+
+
+SMALL = PREPOSITIONS | ADVERBS | TITLES
+BIDDING = frozenset(
+    "order tell ask require allow force oblige advise instruct permit invite request enable want"
+    " urge command persuade encourage expect".split()
+)
+
+
+BID = 6
+GERUND_LEADS = frozenset(("after", "before", "by", "while", "without"))
+
+
+LIKEWISE = frozenset(("so", "nor", "neither"))
+
+
+SELDOM = frozenset(("never", "rarely", "seldom", "hardly"))
+
+
+LIGHT = frozenset(("make", "take", "use"))
+"""Verbs that tell nothing by themselves, and are looked for all the same."""
+
+
+CALLED = frozenset(("named", "called", "known", "titled"))
+
+
+APPOSED = 6
+"""Tokens between two commas that say again who is meant."""
+LONGEST = 80
+"""Tokens; what is longer is no sentence."""

@@ -1,0 +1,258 @@
+"""Deeds whose doer and object the claim exchanges, or gives to others.
+
+In: a scene. Out: a veto where the context says it with the roles the other way round, of another
+doer or of another object; else None. English.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from faithguard.types import Verdict
+from faithguard.verifiers._terms import stem
+from faithguard.verifiers._verbs import base_of
+from faithguard.verifiers.rules._deeds import Deed
+from faithguard.verifiers.rules._reading import Reading, key_of
+from faithguard.verifiers.rules._scene import Near, Scene, contradiction
+from faithguard.verifiers.rules._told import known_deeds, told
+
+__all__ = ["HELD", "done_by_another", "done_to_another", "short_sentences", "swapped_deeds"]
+
+
+HELD = 0.75
+"""Share of a clause's words that a sentence must hold to be what the claim says of another."""
+
+
+# Verbs of which either side may be named first.
+_SYMMETRIC = frozenset(
+    stem(word)
+    for word in "meet marry merge border join match equal resemble face partner agree talk speak"
+    " differ play share be have include cooperate collaborate".split()
+)
+
+
+# verb -> (its family, whether its subject is the one to whom it is done)
+_CONVERSE = {
+    key: (family, turned)
+    for family, words, others in (
+        ("beat", "beat defeat", "lose"),
+        ("sell", "sell", "buy acquire purchase"),
+        ("lend", "lend lease rent let", "borrow"),
+        ("give", "give hand send pay donate", "receive get obtain"),
+        ("teach", "teach tutor", "learn study"),
+        ("precede", "precede", "follow succeed replace"),
+        ("lead", "lead manage supervise", "report"),
+        ("own", "own control", "belong"),
+        ("cause", "cause", "result"),
+    )
+    for turned, side in ((False, words), (True, others))
+    for word in side.split()
+    if (key := key_of(word))
+}
+
+
+_LONGEST = 60
+"""Words; what is longer is no sentence, and its parts have no roles in each other."""
+
+
+def short_sentences(scene: Scene) -> Iterator[Near]:
+    return (near for near in scene.near if len(near.reading.tokens) <= _LONGEST)
+
+
+def swapped_deeds(scene: Scene, name: str) -> Verdict | None:
+    """Veto a deed whose doer is in the context the one to whom it is done."""
+    for mine in told(scene):
+        if not mine.agents or not mine.patients or mine.verb in _NO_DEEDS:
+            continue
+        against: Near | None = None
+        held = False
+        for near in short_sentences(scene):
+            for theirs in known_deeds(scene, near):
+                verb, other = _turned(mine, theirs)
+                if verb is None:
+                    continue
+                if other.agents & verb.agents:
+                    both = scene.weight(other.patients & verb.patients)
+                    enough = both >= _MOST_OF_IT * scene.weight(verb.patients)
+                    held = held or enough or not other.patients
+                elif _crossed(verb, other, scene):
+                    against = against or near
+        if against is not None and not held:
+            reason = "the context says it with the roles the other way round"
+            return contradiction(scene, name, reason, against)
+    return None
+
+
+_PAIRED = frozenset(map(stem, ("marry", "meet", "merge")))
+
+
+_MOST_OF_IT = 0.6
+_NO_DEEDS = _SYMMETRIC | {"be", "do", "cost", "store", "measur", "weigh", "equal", "last"}
+
+
+def _turned(mine: Deed, theirs: Deed) -> tuple[Deed | None, Deed]:
+    """Return two deeds with one verb, the sides of a converse one exchanged; None if not."""
+    if theirs.denied != mine.denied:
+        return None, theirs
+    if mine.verb == theirs.verb:
+        return mine, theirs
+    one, two = _CONVERSE.get(mine.verb), _CONVERSE.get(theirs.verb)
+    if one is None or two is None or one[0] != two[0] or one[1] == two[1]:
+        return None, theirs
+    return replace(mine, agents=mine.patients, patients=mine.agents), theirs
+
+
+def _crossed(mine: Deed, theirs: Deed, scene: Scene) -> bool:
+    agents, patients = mine.agents - mine.patients, mine.patients - mine.agents
+    if not theirs.patients and not theirs.passive and mine.verb not in _SYMMETRIC:
+        # "Tamm testified against him": whoever is meant, it is not Tamm
+        known = all(map(scene.known, agents)) and bool(_named(agents, scene))
+        return known and patients == theirs.agents - theirs.patients and _to_pronoun(theirs, scene)
+    if not agents & (theirs.patients - theirs.agents):
+        return False
+    if patients & (theirs.agents - theirs.patients):
+        return True
+    if not _named(agents & theirs.patients, scene):
+        return False
+    return theirs.passive and not theirs.agents and not patients & theirs.patients
+
+
+def _to_pronoun(deed: Deed, scene: Scene) -> bool:
+    """Whether a deed is done to "him", "her" or "them"."""
+    return any(
+        token.lower in _OBJECTS
+        for near in short_sentences(scene)
+        if deed in known_deeds(scene, near)
+        for token in near.reading.tokens[deed.at : deed.end]
+    )
+
+
+_OBJECTS = frozenset("him her them".split())
+
+
+def done_by_another(scene: Scene, name: str) -> Verdict | None:
+    """Veto a deed that the context tells of another, whom it tells apart from the claim's."""
+    for mine in told(scene):
+        if not mine.agents or mine.denied or mine.verb in _NO_DEEDS - _PAIRED or not mine.patients:
+            continue
+        if not all(map(scene.known, mine.agents)):
+            continue
+        against: Near | None = None
+        said = False
+        for near in short_sentences(scene):
+            for theirs in known_deeds(scene, near):
+                if theirs.verb != mine.verb or theirs.denied:
+                    continue
+                held = mine.patients & theirs.patients
+                enough = scene.weight(held) >= HELD * scene.weight(mine.patients)
+                if mine.verb in _SYMMETRIC and theirs.sides & mine.agents:
+                    said = True
+                if theirs.agents & mine.agents:
+                    said = said or bool(held)
+                elif theirs.agents and enough and _other(mine, theirs, scene):
+                    against = against or near
+        if against is not None and not said:
+            written = against.sentence.text[:80]
+            return contradiction(
+                scene, name, f"the context says it of another: {written!r}", against
+            )
+    return None
+
+
+def _other(mine: Deed, theirs: Deed, scene: Scene) -> bool:
+    """Whether two deeds are done by two whom the context tells apart."""
+    if theirs.only:
+        return True
+    if mine.guessed or theirs.guessed or max(len(mine.agents), len(theirs.agents)) > _LONGEST_NAME:
+        return False
+    return _apart(mine.agents, theirs.agents, scene)
+
+
+_LONGEST_NAME = 4
+
+
+def _apart(one: frozenset[str], other: frozenset[str], scene: Scene) -> bool:
+    """Whether the context tells two apart.
+
+    It names both in one sentence and not as one, or lets each do something in another.
+    """
+    acts = False
+    for near in scene.near:
+        reading = near.reading
+        # "Senator Vale, and Senator Ostrow"
+        words = [t.key for t in reading.tokens]
+        other = frozenset(k for k in other if words.count(k) < 2) or other
+        if one <= reading.keys and other <= reading.keys:
+            return not _same_noun(one, other, reading)
+        acts = acts or any(one <= deed.agents for deed in known_deeds(scene, near))
+    named = [any(map(scene.pages.proper, side)) for side in (one, other)]
+    return acts and named[0] == named[1]
+
+
+def done_to_another(scene: Scene, name: str) -> Verdict | None:
+    """Veto a deed that the context tells of the same doer, but done to another name."""
+    for mine in told(scene):
+        if mine.denied or mine.verb in _NO_DEEDS or not mine.sides:
+            continue
+        against: Near | None = None
+        said = False
+        for near in short_sentences(scene):
+            for theirs in known_deeds(scene, near):
+                if base_of(theirs.word) != base_of(mine.word) or theirs.denied:
+                    continue
+                wanted = _named(mine.patients, scene)
+                said = said or bool(wanted & near.reading.keys)
+                others = _named(theirs.patients, scene) - scene.reading.keys
+                if not wanted and _instead(mine, theirs, scene):
+                    against = against or near
+                    continue
+                rest = (mine.sides - wanted) & theirs.sides
+                alike = rest and (not mine.agents or mine.agents & theirs.sides)
+                if theirs.pronoun or not (wanted and others and alike):
+                    continue
+                if all(map(scene.known, wanted)):
+                    against = against or near
+        if against is not None and not said:
+            written = against.sentence.text[:80]
+            return contradiction(scene, name, f"the context names another: {written!r}", against)
+    return None
+
+
+def _instead(mine: Deed, theirs: Deed, scene: Scene) -> bool:
+    """Whether one doer does it to another thing than the claim says, told apart from it."""
+    one, other = mine.patients - theirs.patients, theirs.patients - mine.patients
+    alike = mine.agents and mine.agents == theirs.agents and mine.modal == theirs.modal
+    few = max(len(mine.patients), len(theirs.patients)) <= _FEW_WORDS
+    if not (one and other and alike and few) or mine.passive or theirs.passive:
+        return False
+    if mine.guessed or theirs.guessed or not all(map(scene.known, one)):
+        return False
+    return any(one <= n.reading.keys and other <= n.reading.keys for n in scene.near) and not any(
+        deed.verb == mine.verb and one & deed.sides
+        for near in scene.near
+        for deed in known_deeds(scene, near)
+        if mine.agents & deed.sides
+    )
+
+
+_FEW_WORDS = 3
+
+
+def _named(keys: frozenset[str], scene: Scene) -> frozenset[str]:
+    return frozenset(key for key in keys if " " not in key and scene.pages.proper(key))
+
+
+def _same_noun(one: frozenset[str], other: frozenset[str], reading: Reading) -> bool:
+    """Whether two stand side by side, as a name and what it is: "the dietician, Petra Lamm"."""
+    last = ""
+    for token in reading.tokens:
+        side = "1" if token.key in one else "2" if token.key in other else ""
+        if side and last and side != last:
+            return True
+        if token.key or token.value >= 0 or token.lower not in _BESIDE or side:
+            last = side
+    return False
+
+
+_BESIDE = frozenset("the a an , ( of 's is was called named known as".split())

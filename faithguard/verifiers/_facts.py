@@ -127,13 +127,13 @@ def _beside(left: str, right: str) -> bool:
         return False
     if first[0].casefold() in _PREPOSITIONS:
         return _distributed(left, right)
-    if _carries_on(first[0].casefold()):
-        return False
     one, two = _fact(left), _fact(right)
     if min(len(f.words) + len(f.values) for f in (one, two)) < _FEWEST:
         return False
     if any(mine.comparable(other) for mine in one.values for other in two.values):
         return True
+    if _carries_on(first[0].casefold()):
+        return False
     mine, theirs = ([w.casefold() for w in _WORD.findall(part)] for part in (left, right))
     shared = set(mine) & set(theirs)
     if not _is_english(left) or not _is_english(right):

@@ -150,7 +150,7 @@ class _Deeds(Groups):
             if at is not None:
                 by = right[right.index(at) + 1 :]
                 right = right[: right.index(at)]
-                end = next((n for n in by[1:] if self.words[n] in PREPOSITIONS - {"of"}), stop)
+                end = next((n for n in by[1:] if self._leaves_agents(n)), stop)
                 right += [n for n in by if n >= end]
                 by = [n for n in by if n < end]
         lone = next((n for n in right if self.words[n] in CONTRAST), None)
@@ -183,6 +183,12 @@ class _Deeds(Groups):
             any(self.words[n] in ("alone", "only") for n in range(low, max(group.head, low))),
             subject, without,
         )  # fmt: skip
+
+    def _leaves_agents(self, at: int) -> bool:
+        """Whether a word ends those by whom it is done; "by card and by cheque" goes on."""
+        word = self.words[at]
+        again = word == "by" and self.words[at - 1] in JOINS | {","}
+        return word in PREPOSITIONS - {"of"} and not again
 
     def _unsure(self, low: int, subject: frozenset[str]) -> bool:
         """Whether a pronoun opens a subject, and it is not plain whom it means."""

@@ -14,6 +14,7 @@ from faithguard.verifiers.rules._conditions import condition_dropped
 from faithguard.verifiers.rules._exceptions import excepted, left_out, waived
 from faithguard.verifiers.rules._family import Family
 from faithguard.verifiers.rules._modality import demanded_instead, duty_or_not, stronger
+from faithguard.verifiers.rules._negated import own_negation
 from faithguard.verifiers.rules._negation import denied_or_not, gainsaid, none_such
 from faithguard.verifiers.rules._opposites import opposite_said
 from faithguard.verifiers.rules._quantifiers import counted_otherwise
@@ -32,6 +33,7 @@ class Polarity(Family):
         """Return a veto, or None where polarity agrees or is not clear."""
         scene = scene_of(claim, context)
         for check in (
+            own_negation,
             gainsaid,
             denied_or_not,
             none_such,

@@ -53,6 +53,11 @@ _CJK_STOP = re.compile("[。！？]+[」』”）]*")
 _COMMON = 512
 """Sentences; a word that more of them hold finds no evidence where rarer ones can."""
 
+_ENDS = ".!?;:。！？；：\n|•"
+_MARKS = str.maketrans("", "", "`*_\"'“”‘’")
+_SHORTEST = 12
+"""Characters; a shorter text stands in others by chance."""
+
 _LONGEST = 2_000
 """Characters; what has no stop for longer than this is cut at a space."""
 
@@ -257,6 +262,28 @@ class Context:
             missing=tuple(name for name in needs if name not in covered and name[0] != "\0"),
         )
 
+    def stands(self, text: str) -> bool:
+        """Say whether a text is a sentence of the context, or what stands between two of its ends.
+
+        "Dogs are allowed" does not stand in "No dogs are allowed", nor in "Dogs are allowed on a
+        lead", nor in what a passage denies.
+        """
+        sought = _plain(text).rstrip(_ENDS + " ")
+        if len(sought) < _SHORTEST:
+            return False
+        for held in self._plain:
+            at = held.find(sought)
+            while at >= 0:
+                before, after = held[:at].rstrip(" "), held[at + len(sought) :].lstrip(" ")
+                if (not before or before[-1] in _ENDS) and (not after or after[0] in _ENDS):
+                    return True
+                at = held.find(sought, at + 1)
+        return False
+
+    @lazy
+    def _plain(self) -> tuple[str, ...]:
+        return tuple(map(_plain, self.asserted))
+
     def before(self, sentence: Sentence) -> Sentence | None:
         """Return the sentence before another one in the same passage."""
         place = self._places[sentence.passage, sentence.start]
@@ -358,6 +385,12 @@ class Context:
             text = self.sentences[number].text
             self._orders[number] = gives_order(text, 0, len(text))
         return self._orders[number]
+
+
+def _plain(text: str) -> str:
+    """Return a text with single spaces, without markup and case; a blank line ends a sentence."""
+    parts = (" ".join(part.split()) for part in re.split(r"\n\s*\n", text))
+    return "\n".join(parts).translate(_MARKS).casefold()
 
 
 def _answered(sentences: Sequence[Sentence]) -> Iterator[Sentence]:

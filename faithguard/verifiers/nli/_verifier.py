@@ -81,7 +81,7 @@ def read(
 ) -> list[Reading]:
     """Have the model read each claim beside its premises, all in one go.
 
-    A claim that is a sentence of the context is not put to it: models are unsure of some, above all
+    A claim that stands in the context is not put to it: models are unsure of some, above all
     of what denies something, although nothing follows more surely.
 
     Args:
@@ -93,7 +93,9 @@ def read(
     """
     selections = [context.select(text) for text in claims]
     found = [
-        [] if _stands(text, selection) else premises(text, selection, context)
+        []
+        if context.stands(text) or _is_best(text, selection)
+        else premises(text, selection, context)
         for text, selection in zip(claims, selections, strict=True)
     ]
     first = [[p for p in group if doubted is None or not p.late] for group in found]
@@ -128,8 +130,8 @@ def _said(
     return [[s for _ in group if (s := next(scores)) is not None] for group in found]
 
 
-def _stands(claim: str, selection: Selection) -> bool:
-    """Say whether a claim is the sentence that bears most on it."""
+def _is_best(claim: str, selection: Selection) -> bool:
+    """Say whether a claim, however short, is the sentence that bears most on it."""
     return any(_bare(sentence.text) == _bare(claim) for sentence in selection.sentences[:1])
 
 

@@ -87,7 +87,6 @@ class _Pages:
             for key in keys_of(sentence, context.values[number]):
                 self._index[key].append(number)
         self._texts = tuple(passage.text for passage in context.passages)
-        self._asserted = context.asserted
         self.squeezed = tuple(squeezed(passage.text) for passage in context.passages)
         self.figures = tuple(_figures(passage.text) for passage in context.passages)
         """The digits of each passage, without what is written between two of them."""
@@ -102,11 +101,6 @@ class _Pages:
     def holders(self, key: str) -> Sequence[int]:
         """Return the numbers of the sentences that hold a word or, after a "#", an identifier."""
         return (self._codes if key.startswith("#") else self._index).get(key, ())
-
-    @lazy
-    def plain(self) -> tuple[str, ...]:
-        """What the passages assert, without markup and case."""
-        return tuple(map(_plain, self._asserted))
 
     @lazy
     def tables(self) -> list[Table]:
@@ -268,42 +262,12 @@ def scene_of(claim: Claim, context: Context) -> Scene:
     scene = pages.scenes.get(claim.text)
     if scene is None or scene.claim != claim:
         reading = read(claim.text)
-        stands = _stands(claim.text, pages)
-        scene = Scene(claim, context, reading, _near(reading, pages), pages, stands)
+        near = _near(reading, pages)
+        scene = Scene(claim, context, reading, near, pages, context.stands(claim.text))
         if len(pages.scenes) >= _MOST_SCENES:
             pages.scenes.clear()
         pages.scenes[claim.text] = scene
     return scene
-
-
-_ENDS = ".!?;:。！？；：\n|•"
-_MARKS = str.maketrans("", "", "`*_\"'“”‘’")
-_SHORTEST = 12
-"""Characters; a shorter text stands in others by chance."""
-
-
-def _stands(text: str, pages: _Pages) -> bool:
-    """Say whether a text is a sentence of the context, or what stands between two of its ends.
-
-    "Dogs are allowed" does not stand in "No dogs are allowed", nor in "Dogs are allowed on a lead".
-    """
-    sought = _plain(text).rstrip(_ENDS + " ")
-    if len(sought) < _SHORTEST:
-        return False
-    for held in pages.plain:
-        at = held.find(sought)
-        while at >= 0:
-            before, after = held[:at].rstrip(" "), held[at + len(sought) :].lstrip(" ")
-            if (not before or before[-1] in _ENDS) and (not after or after[0] in _ENDS):
-                return True
-            at = held.find(sought, at + 1)
-    return False
-
-
-def _plain(text: str) -> str:
-    """Return a text with single spaces, without markup and case; a blank line ends a sentence."""
-    parts = (" ".join(part.split()) for part in re.split(r"\n\s*\n", text))
-    return "\n".join(parts).translate(_MARKS).casefold()
 
 
 def _near(claim: Reading, pages: _Pages) -> tuple[Near, ...]:

@@ -24,8 +24,8 @@ from faithguard.claims import Extractor, LocalClaims, ModelClaims, Splits
 from faithguard.errors import ConfigError, JudgeError, VerifierError
 from faithguard.types import Claim, Exchange, Failure, FailureKind, Report, Verdict
 from faithguard.verifiers import Finding, Verifier
-from faithguard.verifiers._lexical import Lexical
 from faithguard.verifiers.judge import Judge, OpenAIJudge
+from faithguard.verifiers.nli import Nli
 from faithguard.verifiers.rules import RULES
 
 __all__ = [
@@ -79,7 +79,7 @@ class Scorer:
             raise ConfigError("`verifiers` is empty: name at least one, or leave it out")
         self.extractor: Extractor = extractor or LocalClaims()
         self.verifiers: tuple[Verifier, ...] = tuple(
-            verifiers or (*(rule() for rule in RULES), Lexical())
+            verifiers or (*(rule() for rule in RULES), Nli(words=True))
         )
         if judge is not None:
             self.verifiers += (_checked(judge),)

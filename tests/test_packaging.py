@@ -107,7 +107,7 @@ def test_the_metadata_says_what_the_project_says(wheel: zipfile.ZipFile) -> None
     assert head["License-Expression"] == "Apache-2.0"
     assert set(head.get_all("Provides-Extra", [])) == set(project["optional-dependencies"])
     assert len(plain) == len(project["dependencies"])
-    assert not [r for r in plain if re.match(r"langchain|llama|openai|torch|numpy", r)]
+    assert not [r for r in plain if re.match(r"langchain|llama|openai|torch", r)]
     assert any("LICENSE" in name for name in wheel.namelist())
 
 
@@ -122,15 +122,16 @@ def test_the_entry_points_can_be_loaded(wheel: zipfile.ZipFile) -> None:
         assert {f"{path}.py", f"{path}/__init__.py"} & names, module
 
 
-def test_the_wheel_works_alone(wheel: zipfile.ZipFile) -> None:
-    """From the wheel itself, outside the tree: import, check, and a text file's types."""
-    path = str(wheel.filename)
+def test_the_wheel_works_alone(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
+    """Unpacked, outside the tree: import, and check by words and by the model."""
+    path = str(tmp_path)
+    wheel.extractall(path)
     code = (
         f"import sys\nours = ('', {str(ROOT)!r}, {str(ADAPTERS)!r})\n"
         f"sys.path[:] = [{path!r}] + [p for p in sys.path if p not in ours]\n"
         "import faithguard\n"
-        "assert '.whl' in faithguard.__file__, faithguard.__file__\n"
-        "print(faithguard.check('The mill is red.', 'The mill is red.').score)"
+        f"assert faithguard.__file__.startswith({path!r}), faithguard.__file__\n"
+        "print(faithguard.check('The mill is red.', 'The red mill is old.').score)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],

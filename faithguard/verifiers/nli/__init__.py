@@ -5,8 +5,7 @@
 
 In: claims and the `Context` of their exchange, and a model: the shipped one, another that
 `faithguard train` wrote, or any NLI model. Out: a verdict for each claim; a `Failure` where the
-model does not know the language, or the claim is longer than it can read. Needs
-`pip install 'faithguard[nli]'`.
+model does not know the language, or the claim is longer than it can read.
 """
 
 from faithguard.verifiers.nli._model import Model

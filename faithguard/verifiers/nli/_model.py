@@ -16,6 +16,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from typing import Any, NamedTuple
 
 from faithguard._fork import reset_in_child
@@ -89,8 +90,8 @@ class _Loaded:
     """Tokenizer, weights and threads."""
 
     def __init__(self, served: Served, threads: int) -> None:
-        self._numpy: Any = require("numpy", extra="nli")
-        tokenizers: Any = require("tokenizers", extra="nli")
+        self._numpy: Any = import_module("numpy")
+        tokenizers: Any = import_module("tokenizers")
         try:
             path = str(served.folder / "tokenizer.json")
             self.tokenizer: Any = tokenizers.Tokenizer.from_file(path)
@@ -124,7 +125,7 @@ class _Loaded:
 
 def _of_onnx(served: Served) -> Callable[[dict[str, Any]], Any]:
     """Return what computes logits by ONNX Runtime."""
-    onnxruntime: Any = require("onnxruntime", extra="nli")
+    onnxruntime: Any = import_module("onnxruntime")
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1

@@ -14,10 +14,11 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from faithguard.errors import ConfigError, require
+from faithguard.errors import ConfigError
 
 __all__ = ["LABELS", "Served", "served"]
 
@@ -80,7 +81,6 @@ def served(
 
     Raises:
         ConfigError: If there is no such model, it is not pinned, or its labels are not known.
-        MissingExtraError: If what brings or reads it is not installed.
     """
     folder = _folder(model, revision)
     return _ours(folder) if (folder / "model.json").is_file() else _another(folder, labels)
@@ -103,7 +103,7 @@ def _folder(model: str | os.PathLike[str], revision: str | None) -> Path:
             f"{name!r} is no folder here; to have it from a hub pin it: revision= the 40 hex "
             f"digits of a commit, got {revision!r}"
         )
-    hub: Any = require("huggingface_hub", extra="nli")
+    hub: Any = import_module("huggingface_hub")
     try:
         return Path(
             hub.snapshot_download(

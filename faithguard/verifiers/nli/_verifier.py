@@ -161,7 +161,6 @@ class Nli:
 
     Raises:
         ConfigError: If there is no such model, it is not pinned, or its labels are not known.
-        MissingExtraError: If what brings it from a hub is not installed.
     """
 
     def __init__(

@@ -49,11 +49,15 @@ class Lexical(EachClaim):
 
     name = "lexical@3"
 
+    def probability(self, terms: Terms, selection: Selection) -> float:
+        """Return how likely the context says a claim; see `features`."""
+        return _probability(features(terms, selection))
+
     def verdict(self, claim: Claim, context: Context) -> Verdict:
         """Return a verdict."""
         terms = analyse(claim.text)
         selection = context.select(claim.text)
-        p = _probability(features(terms, selection))
+        p = self.probability(terms, selection)
         evidence = tuple(sentence.evidence() for sentence in selection.sentences)
         other = p >= 0.5 and elsewhere(claim.text, context)
         if other:

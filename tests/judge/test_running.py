@@ -87,10 +87,10 @@ def test_three_loops_in_a_row() -> None:
 def test_a_blocking_call_inside_a_running_loop() -> None:
     """No loop is started, so none is in the way."""
     with JudgeServer(honest()) as server:
-        made = judge(server)
+        scorer = Scorer(verifiers=[judge(server)])
 
         async def run() -> Report:
-            return check(ANSWER, PASSAGES, judge=made)
+            return check(ANSWER, PASSAGES, scorer=scorer)
 
         report = asyncio.run(run())
 

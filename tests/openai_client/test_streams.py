@@ -612,7 +612,7 @@ def test_messages_of_one_response_keep_their_texts(is_async: bool) -> None:
     said[0]["content"] = first = "I will look it up.\n"
     check(ask(fallback=FALLBACK), first, f"Dogs ride free.\n\n{FALLBACK}")
     check(ask(on_fail="repair"), first, "Dogs ride free.")
-    said[2]["content"] = second = "Dogs ride free. On the quay, dogs ride free."
+    said[2]["content"] = second = "Dogs ride free. So dogs ride free."
     check(ask(fallback=FALLBACK), first, second)
 
 

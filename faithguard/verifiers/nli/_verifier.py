@@ -6,6 +6,7 @@ In: claims and their context. Out: a verdict for each claim, with the sentences 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -16,9 +17,10 @@ from faithguard.errors import ConfigError
 from faithguard.types import Claim, Failure, FailureKind, Verdict
 from faithguard.verifiers._asked import ELSEWHERE, NOT_OF_THIS, elsewhere, put
 from faithguard.verifiers._context import Context, Selection
+from faithguard.verifiers._facts import has_verb
 from faithguard.verifiers._lexical import Lexical, lack, rival_in
 from faithguard.verifiers._terms import Terms, analyse
-from faithguard.verifiers.nli._fusion import Fusion, features
+from faithguard.verifiers.nli._fusion import Fusion, features, says_plainly
 from faithguard.verifiers.nli._language import is_english
 from faithguard.verifiers.nli._model import Model, Scores
 from faithguard.verifiers.nli._premises import Premise, premises
@@ -47,7 +49,12 @@ _DOUBTFUL = 0.3
 """Probability of an unsupported claim from which another premise may yet carry it: of 522 claims of
 other data none that lay lower was, and what is supported stays so."""
 
-_READING = 2
+_FEWEST = 4
+"""Words of a statement that is read without the title before it."""
+_NAMING = re.compile(r"\d|(?<=\s)[^\W\d_a-z]|[^\x00-\x7f]")
+"""A figure, a name behind the first word, or what is not English."""
+
+_READING = 3
 """The version of what is put to a model, and of how it is taken."""
 
 _LONGEST = 250
@@ -125,9 +132,20 @@ def _said(
     claims: Sequence[str], found: Sequence[Sequence[Premise]], model: Model
 ) -> list[list[Scores]]:
     """Return what is said of each claim beside its premises; less of those that are too long."""
-    pairs = [(p.text, text) for text, group in zip(claims, found, strict=True) for p in group]
+    pairs = [(p.text, _heard(c)) for c, group in zip(claims, found, strict=True) for p in group]
     scores = iter(model.read(pairs))
     return [[s for _ in group if (s := next(scores)) is not None] for group in found]
+
+
+def _heard(claim: str) -> str:
+    """Return a claim as the model reads it: a statement without a mere title before it.
+
+    "The pool in short: It opens at 9." is no sentence that anybody wrote. A title that could say
+    when, where or of whom (a name, a figure, a verb) stays.
+    """
+    title, mark, rest = claim.partition(": ")
+    plain = mark and not has_verb(title) and not _NAMING.search(title)
+    return rest if plain and len(rest.split()) >= _FEWEST and has_verb(rest) else claim
 
 
 def _is_best(claim: str, selection: Selection) -> bool:
@@ -250,6 +268,8 @@ class Nli:
 
     def _verdict(self, claim: Claim, reading: Reading, context: Context) -> Verdict:
         p = self._probability(reading) if reading.scores else _NOTHING
+        if p < 0.5 and self._words is not None and says_plainly(reading.claim, reading.selection):
+            p = max(p, self._words.probability(reading.terms, reading.selection))
         other = p >= 0.5 and elsewhere(claim.text, context)
         if other:
             p = min(p, ELSEWHERE)

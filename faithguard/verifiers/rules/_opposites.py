@@ -5,6 +5,8 @@ In: a scene. Out: a veto where the context has the opposite of a word of the cla
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from faithguard.types import Verdict
 from faithguard.verifiers.rules._antonyms import opposite
 from faithguard.verifiers.rules._comparatives import compared_alike, than_after
@@ -19,24 +21,26 @@ __all__ = ["opposite_said"]
 def opposite_said(scene: Scene, name: str) -> Verdict | None:
     """Veto where the opposite of a word stands in its place."""
     left = [n for n in scene.near if not (is_excepted(scene, n) or compared_alike(scene, n))]
+    own = {token.lower for token in scene.reading.tokens} if left else set[str]()
     for mine in parts_of(scene.reading, None) if left else ():
         for near in left:
             for theirs in known_parts(near, scene):
-                pair = _opposites(mine, theirs, scene, near)
+                pair = _opposites(mine, theirs, scene, near, own)
                 if pair is not None:
                     reason = f"the context says {pair[1]!r}, the answer {pair[0]!r}"
                     return contradiction(scene, name, reason, near)
     return None
 
 
-def _opposites(mine: Part, theirs: Part, scene: Scene, near: Near) -> tuple[str, str] | None:
+def _opposites(
+    mine: Part, theirs: Part, scene: Scene, near: Near, own: Set[str]
+) -> tuple[str, str] | None:
     if bool(mine.denied) != bool(theirs.denied):
         return None
     shared = mine.keys & theirs.keys
     if not shared or len(shared) < CLOSE * (len(mine.keys) - 1):
         return None
     said = _places(near, scene)
-    own = {token.lower for token in scene.reading.tokens}
     known = near.reading.keys
     for number in range(mine.clause.first, mine.clause.last):
         token = scene.reading.tokens[number]

@@ -83,20 +83,22 @@ def _text_denies(text: str) -> bool:
 def _said(cell: Reading, claim: Reading) -> bool:
     """Whether a claim says all that a cell holds."""
     own = {token.key for token in cell.tokens if token.key}
-    if (not own and not cell.values) or (_denies(cell) and not _denies(claim)):
+    if not own <= claim.keys or (not own and not cell.values):
+        return False
+    if _denies(cell) and not _denies(claim):
         return False
     words = {token.lower for token in cell.tokens if token.key}
     if len(words) == 1 and not words <= {token.lower for token in claim.tokens}:
         return False  # "closed" and "closes at 8"
-    return own <= claim.keys and all(
-        any(v.agrees(o) or _in_scale(v, o) for v in claim.values) for o in cell.values
-    )
+    return all(any(v.agrees(o) or _in_scale(v, o) for v in claim.values) for o in cell.values)
 
 
 def _in_scale(value: Value, cell: Value) -> bool:
     """Whether a cell leaves out the "million" that its column says."""
+    if value.scale <= 1 or cell.scale != 1 or cell.unit:
+        return False
     plain = {r / value.scale for r in value.bare if isinstance(r, Fraction)}
-    return value.scale > 1 and cell.scale == 1 and not cell.unit and bool(plain & cell.readings)
+    return bool(plain & cell.readings)
 
 
 def _wrong_row(scene: Scene, name: str) -> Verdict | None:

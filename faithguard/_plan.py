@@ -85,7 +85,8 @@ class Verify:
     def key(self, claim: Claim) -> Key:
         """Return all that the verdict depends on."""
         cited = [str(claim.cites)] if claim.cites else []
-        return (self.verifier.name, self.context.version, claim.text, *cited)
+        coded = [f"`{one}`" for one in claim.code]
+        return (self.verifier.name, self.context.version, claim.text, *cited, *coded)
 
 
 class Progress:

@@ -33,7 +33,14 @@ from faithguard.claims._clauses import Clause, clauses
 from faithguard.claims._content import title_tells
 from faithguard.claims._json import ANSWER_KEYS, leaves
 from faithguard.claims._kinds import form_of, is_absence, is_formula, is_polar, kind_of
-from faithguard.claims._plain import CITATION, citations, has_words, in_plain_letters, words_of
+from faithguard.claims._plain import (
+    CITATION,
+    citations,
+    code_in,
+    has_words,
+    in_plain_letters,
+    words_of,
+)
 from faithguard.claims._references import (
     announces_pages,
     announces_sources,
@@ -246,6 +253,7 @@ class LocalClaims:
                 span=(one.start, one.end),
                 kind=one.kind,
                 cites=one.cites,
+                code=code_in(answer[one.start : one.end]) if one.kind == "fact" else (),
             )
             for number, one in enumerate(found, 1)
         ]

@@ -33,6 +33,7 @@ from faithguard.claims._clauses import Clause, clauses
 from faithguard.claims._content import title_tells
 from faithguard.claims._json import ANSWER_KEYS, leaves
 from faithguard.claims._kinds import form_of, is_absence, is_formula, is_polar, kind_of
+from faithguard.claims._labels import statement_of
 from faithguard.claims._plain import (
     CITATION,
     citations,
@@ -701,6 +702,8 @@ def _lead_text(unit: _Unit, words: str, *, statement: bool = False) -> str:
     """Put the lead-ins of a unit before its words, where they help them to stand alone."""
     if not unit.lead or (statement and not unit.first):
         return words
+    if unit.block.kind != "row" and (stated := statement_of(unit.lead[-1], words)) is not None:
+        return stated
     kept = [
         lead
         for lead in unit.lead
@@ -806,8 +809,9 @@ def _asked(found: list[_Found], question: str) -> list[_Found]:
 
 def _put(question: str, said: str) -> str:
     """Return a question and what was said to it as one text."""
-    polar = _bare_polar(said) or echoes(question, said)
-    return f"{asked(question) if polar else question} {said}"
+    if _bare_polar(said) or echoes(question, said):
+        return f"{asked(question)} {said}"
+    return statement_of(question, said) or f"{question} {said}"
 
 
 def _settles(one: _Found, question: str) -> bool:

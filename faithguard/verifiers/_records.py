@@ -118,5 +118,5 @@ def _leaf(key: str, value: object, currency: str) -> _Leaf:
     text = str(value)
     if isinstance(value, (int, float)) and keys & _COSTS:
         text = f"{text} {currency}".strip()
-    words = frozenset() if isinstance(value, (int, float)) else frozenset(analyse(text).words)
-    return _Leaf(name, keys, text, words)
+    words = () if isinstance(value, (int, float)) else analyse(text).words
+    return _Leaf(name, keys, text, frozenset(words))

@@ -31,6 +31,8 @@ _LINE = re.compile(
 _FENCE = re.compile(r"(?ms)^[ \t>]*(`{3,}|~{3,})[^\n]*\n(.*?)(?:^[ \t>]*\1|\Z)")
 _STOP = re.compile(r"[.,;:!?)](?:\s|$)|\n|`")
 _MOST_WORDS = 24
+_LONGEST = 300
+"""Characters."""
 _MOST = 400
 """Commands of a context that are looked at."""
 _ALIKE = 0.5
@@ -108,20 +110,18 @@ def foreign(
 
 
 def _written(text: str) -> Iterator[Command]:
-    heads: set[str] = set()
     spans = [match[2] for match in _SPAN.finditer(text)]
     for match in _FENCE.finditer(text):
         spans += [line[1] for line in _LINE.finditer(match[2])]
     for span in spans[:_MOST]:
-        for one in commands_in(span):
-            heads.add(one.program)
-            yield one
+        yield from commands_in(span)
     # in prose, only what has a flag or a word that stands for others
     for match in re.finditer(r"(?<![\w`./-])[a-z][\w.+-]*(?= )", text):
-        stop = _STOP.search(text, match.end())
-        one = _command(text[match.start() : stop.start() if stop else len(text)][:300])
-        if one is not None and _shows(one) and (match[0] in KNOWN or match[0] not in _PROSE):
-            yield one
+        end = match.start() + _LONGEST
+        stop = _STOP.search(text, match.end(), end)
+        shown = _command(text[match.start() : stop.start() if stop else end])
+        if shown is not None and _shows(shown) and match[0] not in _PROSE:
+            yield shown
 
 
 _PROSE = frozenset(

@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
 from faithguard._cache import Key
-from faithguard._sources import is_source, named_source
+from faithguard._sources import is_known
 from faithguard._together import Judged, Together
 from faithguard._version import __version__
 from faithguard.chat import Meter
@@ -85,7 +85,8 @@ class Verify:
     def key(self, claim: Claim) -> Key:
         """Return all that the verdict depends on."""
         cited = [str(claim.cites)] if claim.cites else []
-        return (self.verifier.name, self.context.version, claim.text, *cited)
+        coded = [f"`{one}`" for one in claim.code]
+        return (self.verifier.name, self.context.version, claim.text, *cited, *coded)
 
 
 class Progress:
@@ -189,9 +190,9 @@ class Plan:
 
     def _sourced(self, claim: Claim) -> Claim:
         """Return a claim; one that names a source as a fact if no passage is that source."""
-        if claim.kind == "meta" and (named := named_source(claim.text)) is not None:
+        if claim.kind == "meta":
             numbers = [number for _, number in claim.cites]
-            if not is_source(named, numbers, self._seen.passages):
+            if not is_known(claim.text, numbers, self._seen.passages):
                 return replace(claim, kind="fact")
         return claim
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from faithguard.types import Passage
 
-__all__ = ["is_source", "named_source"]
+__all__ = ["is_known", "is_source"]
 
-_PREFIX = "Source: "
+_PREFIXES = ("Source: ", "See: ")
 _ADDRESS = re.compile(r"https?://[^\s)\]>]+[^\s)\]>.,;/]")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _GENERIC = frozenset(
@@ -26,9 +26,22 @@ _LARGEST = 99
 _HALF, _MOST = 0.5, 0.8
 
 
-def named_source(text: str) -> str | None:
-    """Return the entry that a claim of the local splitter names as a source."""
-    return text.removeprefix(_PREFIX) if text.startswith(_PREFIX) else None
+def _named(text: str) -> str | None:
+    """Return the entry that a claim of the local splitter names as a source or points to."""
+    prefix = next(filter(text.startswith, _PREFIXES), None)
+    return None if prefix is None else text.removeprefix(prefix)
+
+
+def is_known(text: str, numbers: Sequence[int], passages: Sequence[Passage]) -> bool:
+    """Say whether what a claim names as a source or points to is known, or cannot be looked up."""
+    entry = _named(text)
+    if entry is None:
+        return True
+    if not text.startswith(_PREFIXES[0]):
+        # a page to go on with need not be a passage, but its address is no one's guess
+        held = [held for p in passages for held in (p.text, *_names(p))]
+        return all(any(url in one for one in held) for url in _ADDRESS.findall(entry))
+    return is_source(entry, numbers, passages)
 
 
 def is_source(entry: str, numbers: Sequence[int], passages: Sequence[Passage]) -> bool:

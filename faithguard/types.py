@@ -265,6 +265,8 @@ class Claim:
     kind: Kind = "fact"
     cites: tuple[tuple[str, int], ...] = ()
     """Which passage, counted from 1, is cited for which of its words: "[2]" behind them."""
+    code: tuple[str, ...] = ()
+    """What stands in it between backticks, without these."""
     label: Label = "not_checked"
     p_supported: float | None = None
     evidence: tuple[Evidence, ...] = ()

@@ -744,7 +744,22 @@ def test_what_binds_the_rest_never_goes_alone(answer: str) -> None:
     assert mended(answer) == "The mill was built in 1890."
 
 
-def mended(answer: str) -> str | None:
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "Kindly astonish us by phone or by email at mill@lumo.example.",
+        "Never astonish us by phone or by email at mill@lumo.example.",
+    ],
+)
+def test_no_repair_leaves_a_sentence_without_its_subject(bad: str) -> None:
+    """The end of another sentence's subject and verb is no beginning: "Can reach us by phone"."""
+    passage = (
+        "The mill was built in 1890. Guests can reach us by phone or by email at mill@lumo.example."
+    )
+    assert mended(f"The mill was built in 1890. {bad}", passage) == "The mill was built in 1890."
+
+
+def mended(answer: str, passage: str = MUSEUM) -> str | None:
     """Return what a guard delivers in the place of an answer."""
-    exchange = Exchange(id="e", answer=answer, passages=(Passage(text=MUSEUM),))
+    exchange = Exchange(id="e", answer=answer, passages=(Passage(text=passage),))
     return settled(Course(POLICY, max_attempts=1), Scorer(), exchange).answer

@@ -34,6 +34,7 @@ from faithguard.claims._phrases import (
     TAG,
     WANTING,
 )
+from faithguard.claims._service import holds_address, is_set_phrase
 from faithguard.claims._verbs import has_verb, verb_at
 from faithguard.types import Kind
 
@@ -101,7 +102,8 @@ def kind_of(words: str) -> Kind:
     kind = form_of(words)
     if kind in ("fact", "question", "hedge"):
         return kind
-    return "fact" if tells(_bare(words.translate(_QUOTES)), kind) else kind
+    bare = _bare(words.translate(_QUOTES))
+    return "fact" if tells(bare, kind) and not is_set_phrase(bare) else kind
 
 
 @lru_cache(maxsize=4_096)
@@ -128,6 +130,11 @@ def form_of(words: str) -> Kind:
         if not bare:
             return last
     return _whole(bare) or "fact"
+
+
+def is_formula(words: str) -> bool:
+    """Say whether a sentence is a set phrase as a whole: no part of it is a statement."""
+    return is_set_phrase(_bare(words.translate(_QUOTES)))
 
 
 def states(title: str) -> bool:
@@ -258,7 +265,9 @@ def _whole(text: str) -> Kind | None:
     # A section has a number; elsewhere a number or a name is something to check.
     if META.fullmatch(text):
         return "meta"
-    if _NUMBER.search(text) or _SAYS.search(text):
+    if is_set_phrase(text):
+        return "courtesy"
+    if _NUMBER.search(text) or _SAYS.search(text) or holds_address(text):
         return None
     if ABOUT.fullmatch(text) and not _NAME.search(text):
         return "meta"

@@ -32,10 +32,26 @@ from faithguard.claims._blocks import Block, blocks, cells
 from faithguard.claims._clauses import Clause, clauses
 from faithguard.claims._content import title_tells
 from faithguard.claims._json import ANSWER_KEYS, leaves
-from faithguard.claims._kinds import form_of, is_absence, is_polar, kind_of
-from faithguard.claims._plain import CITATION, citations, has_words, in_plain_letters, words_of
-from faithguard.claims._references import announces_sources, name_of_source, names_source
+from faithguard.claims._kinds import form_of, is_absence, is_formula, is_polar, kind_of
+from faithguard.claims._labels import statement_of
+from faithguard.claims._plain import (
+    CITATION,
+    citations,
+    code_in,
+    has_words,
+    in_plain_letters,
+    words_of,
+)
+from faithguard.claims._references import (
+    announces_pages,
+    announces_sources,
+    name_of_pointer,
+    name_of_source,
+    names_source,
+    with_links,
+)
 from faithguard.claims._sentences import Sentence, sentences
+from faithguard.claims._service import addresses_asked
 from faithguard.claims._verbs import UNSURE, has_verb, verb_at
 from faithguard.types import Claim, Kind
 
@@ -147,6 +163,8 @@ class _Unit:
     """Whether it is crossed out, by a sign or by a stroke."""
     names: str = ""
     """The source that it names, and of which it says nothing."""
+    points: bool = False
+    """Whether it names it for further reading, not as what was said comes from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,7 +230,7 @@ class LocalClaims:
     @property
     def name(self) -> str:
         """`name@version`: part of every report."""
-        return "local-claims@4"
+        return "local-claims@5"
 
     def extract(self, answer: str, question: str | None = None) -> list[Claim]:
         """Return the claims of an answer, in its order."""
@@ -236,6 +254,7 @@ class LocalClaims:
                 span=(one.start, one.end),
                 kind=one.kind,
                 cites=one.cites,
+                code=code_in(answer[one.start : one.end]) if one.kind == "fact" else (),
             )
             for number, one in enumerate(found, 1)
         ]
@@ -377,16 +396,22 @@ def _units(answer: str) -> Iterator[_Unit]:
 
 def _with_sources(units: Iterable[_Unit]) -> Iterator[_Unit]:
     """Yield units, those that only name a source of what is said before them as such."""
-    told = listed = False
+    told = listed = pointing = False
     for unit in units:
+        pointed = name_of_pointer(unit.words) or (unit.words if pointing and unit.item else "")
         entry = name_of_source(unit.words) or (unit.words if listed else "")
-        if announces_sources(unit.words):
-            listed = told
+        if announces_pages(unit.words):
+            pointing, listed = True, False
+        elif pointed and names_source(pointed):
+            unit = replace(unit, names=with_links(pointed, unit.source), points=True)
+        elif announces_sources(unit.words):
+            listed, pointing = told, False
         elif told and entry and names_source(entry):
-            unit = replace(unit, names=entry)
+            unit = replace(unit, names=with_links(entry, unit.source))
         elif unit.block.kind == "heading":
-            listed = False
+            listed = pointing = False
         else:
+            pointing = False
             told = told or (unit.block.kind == "row" or kind_of(unit.words) == "fact")
         yield unit
 
@@ -567,7 +592,7 @@ def _claims(unit: _Unit) -> Iterator[_Found]:
         yield _Found(
             start=unit.start,
             end=unit.end,
-            text=f"Source: {unit.names}",
+            text=f"{'See' if unit.points else 'Source'}: {unit.names}",
             kind="meta",
             cites=citations(unit.source),
         )
@@ -588,6 +613,11 @@ def _claims(unit: _Unit) -> Iterator[_Found]:
         yield from _items_denied(unit, listed)
         return
     whole = kind_of(unit.words)
+    reached = "" if whole != "fact" or unit.denied else addresses_asked(unit.words)
+    if reached:
+        # the rest is a request
+        yield _Found(start=unit.start, end=unit.end, text=reached, kind="fact")
+        return
     pieces = _pieces(unit.source, form_of(unit.words) if whole == "fact" else whole)
     for index, clause in enumerate(pieces):
         source = unit.source[clause.start : clause.end]
@@ -646,6 +676,8 @@ def _items_denied(unit: _Unit, items: tuple[str, ...]) -> Iterator[_Found]:
 
 def _pieces(source: str, kind: Kind) -> list[Clause]:
     """Return the clauses of a sentence; "According to the context, " is part of its first."""
+    if kind == "courtesy" and is_formula(words_of(source)):
+        return [Clause(0, len(source))]
     begin = attribution_end(source) if kind == "fact" else 0
     if not begin:
         return clauses(source, kind)
@@ -670,6 +702,8 @@ def _lead_text(unit: _Unit, words: str, *, statement: bool = False) -> str:
     """Put the lead-ins of a unit before its words, where they help them to stand alone."""
     if not unit.lead or (statement and not unit.first):
         return words
+    if unit.block.kind != "row" and (stated := statement_of(unit.lead[-1], words)) is not None:
+        return stated
     kept = [
         lead
         for lead in unit.lead
@@ -775,8 +809,9 @@ def _asked(found: list[_Found], question: str) -> list[_Found]:
 
 def _put(question: str, said: str) -> str:
     """Return a question and what was said to it as one text."""
-    polar = _bare_polar(said) or echoes(question, said)
-    return f"{asked(question) if polar else question} {said}"
+    if _bare_polar(said) or echoes(question, said):
+        return f"{asked(question)} {said}"
+    return statement_of(question, said) or f"{question} {said}"
 
 
 def _settles(one: _Found, question: str) -> bool:

@@ -223,6 +223,14 @@ def citations(source: str) -> tuple[tuple[str, int], ...]:
     return tuple((words or rest, number) for words, number in found if has_words(words or rest))
 
 
+_CODE = re.compile(r"(?<!`)(`{1,2})(?!`)([^`\n]{1,300})\1(?!`)")
+
+
+def code_in(source: str) -> tuple[str, ...]:
+    """Return what stands between backticks in a piece of markdown."""
+    return tuple(match[2].strip() for match in _CODE.finditer(source)) if "`" in source else ()
+
+
 def words_of(source: str) -> str:
     """Return the words of a piece of markdown, without emphasis, links, tags and citations."""
     source = visible(source)

@@ -19,6 +19,7 @@ would go with it. Whatever comes out is verified once more as a whole.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -49,6 +50,13 @@ _MOST_ALONE = 20
 
 _LIKELY = 0.35
 """Share of a claim that the context must hold to say something else instead of it."""
+
+_HEADLESS = re.compile(
+    r"(?i)\W*(?:(?:is|are|was|were|has|had|can|could|will|would|may|might|must|shall|should|does|did)"
+    r"(?:n['’]t)?|cannot|ist|sind|war|waren|hat|wird|werden|kann|können|muss|müssen|darf|dürfen|"
+    r"est|sont|peut|peuvent|doit|doivent)\b(?!.*[?？])"
+)
+"""What begins with a verb that needs a subject, and asks nothing."""
 
 _KEPT = 0.8
 """Share of the words of a supported claim that a text must hold which replaces it."""
@@ -169,13 +177,14 @@ class Mending:
     def _options(self, patient: _Patient) -> Iterator[_Option]:
         contradicted = any(claim.label == "contradicted" for claim in patient.wrong)
         for edits in self._corrected(patient):
-            yield _Option(edits)
+            if self._keeps_subject(patient.unit, edits):
+                yield _Option(edits)
         if contradicted and not self._asked:
             yield _Option(ask=True)
         cut = clause_cut(self._layout, patient.unit, patient.wrong, patient.good)
         if cut is None:
             cut = part_cut(self._layout, patient.unit, self._context)
-        if cut is not None:
+        if cut is not None and self._keeps_subject(patient.unit, cut):
             yield _Option(cut)
         if not patient.good:
             yield _Option(drop=True)
@@ -203,6 +212,15 @@ class Mending:
                 for edit in ways[min(turn, len(ways) - 1)]
             }
             yield tuple(edits.values())
+
+    def _keeps_subject(self, unit: Unit, edits: Sequence[Edit]) -> bool:
+        """Say whether changes leave a sentence its subject: no "Can reach us by email."."""
+        changed = edited(self._answer, edits)
+        if changed is None or unit.kind == "row":
+            return True
+        start, end = changed.span((unit.start, unit.end))
+        headless = _HEADLESS.match(changed.text[start:end]) is not None
+        return not headless or _HEADLESS.match(self._layout.text(unit)) is not None
 
     def _likely(self, claim: Claim, unit: Unit) -> bool:
         """Say whether the context may say something else; of a row's cells one may be known."""

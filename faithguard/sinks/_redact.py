@@ -207,6 +207,7 @@ class _Rewriter:
             claim,
             text=self.text(claim.text),
             span=self.moved(exchange.answer).span(claim.span),
+            code=tuple(map(self.text, claim.code)),
             cites=tuple((self.text(words), number) for words, number in claim.cites),
             evidence=tuple(self.evidence(piece, exchange) for piece in claim.evidence),
             reason=self.text(claim.reason),

@@ -19,6 +19,7 @@ from faithguard.verifiers._context import Context, Sentence
 from faithguard.verifiers._facts import Fact, facts_of, has_verb, in_parts, mixed, words_in
 from faithguard.verifiers._granted import DENIED, withheld
 from faithguard.verifiers._measured import Measured, measured
+from faithguard.verifiers._records import in_record
 from faithguard.verifiers._statement import NEGATIVE, Stated, chosen, stated
 from faithguard.verifiers._terms import analyse
 from faithguard.verifiers._values import Value
@@ -203,7 +204,8 @@ def put(claim: Claim, context: Context) -> Put:
         return replace(reading, not_so=not reading.not_so)
     parts = asked_and_said(claim.text)
     if parts is None or asks_what(parts[0]):
-        return Put((claim,), context)
+        recorded = in_record(claim.text, context) if parts is None else None
+        return Put((replace(claim, text=recorded or claim.text),), context)
     question, said = parts
     beside, polar = "", said
     echo = echoes(question, said)
@@ -227,6 +229,9 @@ def put(claim: Claim, context: Context) -> Put:
             beside, sentence = (instead, True) if instead != texts[-1] else ("", False)
         elif answer == "no" and _limits(beside, texts):
             return Put((claim,), context, "unsure")
+    records = [text for text in (in_record(text, context) for text in texts) if text is not None]
+    bound = len(records) == len(texts)
+    texts = tuple(records) if bound else texts
     measures = tuple(measured(text, context) for text in texts)
     pieces = [
         replace(claim, text=text if measure is None else measure.text)
@@ -234,7 +239,9 @@ def put(claim: Claim, context: Context) -> Put:
     ]
     if sentence:
         pieces.append(replace(claim, text=beside))
-    return Put(tuple(pieces), context, answer, about, measures, beside, sentence)
+    # a record is of one thing, and has each of its values under its own name
+    around = None if bound else about
+    return Put(tuple(pieces), context, answer, around, measures, beside, sentence)
 
 
 _HANGING = re.compile(

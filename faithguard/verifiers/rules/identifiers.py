@@ -1,4 +1,4 @@
-"""Identifiers: phone numbers, addresses, links, versions, codes, names of files and variables.
+"""Identifiers: phone numbers, addresses, links, versions, codes, files, variables, commands.
 
 In: a claim and its context. Out: a veto where an identifier stands nowhere in the context although
 others of its kind do, or belongs to something else; else silence.
@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
+from faithguard.verifiers.rules._commands import commands_in, foreign, programs_in
 from faithguard.verifiers.rules._family import Family
 from faithguard.verifiers.rules._identifiers_in import Identifier, find_identifiers
 from faithguard.verifiers.rules._reading import Reading
@@ -33,19 +34,21 @@ _ALIKE = 0.7
 class Identifiers(Family):
     """Veto an identifier that the context does not hold, or holds of something else."""
 
-    name = "identifiers@3"
+    name = "identifiers@4"
 
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where every identifier is held."""
         scene = scene_of(claim, context)
         if (quoted := _misquoted(scene, self.name)) is not None:
             return quoted
+        if (ordered := _ordered(scene, context, self.name)) is not None:
+            return ordered
         if not scene.reading.identifiers:
             return None
         asked = {one.plain for one in find_identifiers(context.question or "")}
         for one in scene.reading.identifiers:
             if any(one.plain == other.plain for _, other in scene.pages.identified):
-                verdict = _misplaced(scene, self.name, one)
+                verdict = None if _is_flag(one, scene) else _misplaced(scene, self.name, one)
             elif one.plain in asked or _inside_another(one, scene):
                 verdict = None
             else:
@@ -54,6 +57,35 @@ class Identifiers(Family):
                 return verdict
         return None
 
+
+def _ordered(scene: Scene, context: Context, name: str) -> Verdict | None:
+    """Veto a command in a code span that the context does not have."""
+    mine = [one for span in scene.claim.code for one in commands_in(span)]
+    if not mine:
+        return None
+    texts = context.asserted
+    if _PROGRAMS not in context.memo:
+        context.memo[_PROGRAMS] = programs_in(texts)
+    for one in mine:
+        other = foreign(one, context.memo[_PROGRAMS], texts)
+        if other is None:
+            continue
+        if isinstance(other, str):
+            return unmentioned(scene, name, f"the context nowhere has the command {one.text!r}")
+        reason = f"the context has the command {other.text!r}, the answer {one.text!r}"
+        near = next((n for n in scene.near if other.text in n.sentence.text), None)
+        return contradiction(scene, name, reason, near)
+    return None
+
+
+def _is_flag(one: Identifier, scene: Scene) -> bool:
+    """Whether it is a flag of a command, which was compared as a whole."""
+    return one.kind == "variable" and any(
+        one.plain in command.flags for span in scene.claim.code for command in commands_in(span)
+    )
+
+
+_PROGRAMS = "programs"
 
 _QUOTE = re.compile(
     r"\b(?:said|says|wrote|writes|stated|states|declared|remarked|slogan(?:\s+was)?|asked|replied"

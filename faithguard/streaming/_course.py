@@ -303,7 +303,7 @@ class StreamCourse:
         """
         if not (self._kept or self._written.repairs):
             return True
-        if self._numbering.misleads(unit.text):
+        if self._numbering.misleads(unit.text, self.text):
             return False
         wanted = self._read(self._written.text, begin, self._written.claims)
         under, self._under = self._under, None

@@ -88,12 +88,20 @@ class Numbering:
             if match is not None and match["number"] and (of := lists.get(key_of(match))):
                 self._last[of] = int(match["number"])
 
-    def misleads(self, text: str) -> bool:
-        """Say whether a text means an item by a number that is another one's, or nobody's."""
-        return any(
-            last != of.last and of not in self._as_written and _means(text, of)
-            for of, last in self._last.items()
-        )
+    def misleads(self, text: str, said: str) -> bool:
+        """Say whether a text means an item by a number that is another one's, or nobody's.
+
+        Args:
+            text: What is written next.
+            said: What was released; what means items by their numbers there keeps them.
+        """
+        for of, last in self._last.items():
+            if last != of.last and of not in self._as_written:
+                if _means(said, of):
+                    self._as_written.add(of)
+                elif _means(text, of):
+                    return True
+        return False
 
 
 def _means(text: str, of: Numbered) -> bool:

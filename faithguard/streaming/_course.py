@@ -20,7 +20,7 @@ from faithguard.claims._local import Reading, readings
 from faithguard.claims._plain import has_words
 from faithguard.errors import ConfigError, UnfaithfulAnswerError
 from faithguard.guard import Course, Hold, Settings, feedback
-from faithguard.policy import decide
+from faithguard.policy import BROKE_OFF, CUT, LEFT, decide
 from faithguard.repair import Rewrite
 from faithguard.repair._antecedents import leans
 from faithguard.scorer import Progress, standing, tallied
@@ -32,9 +32,6 @@ from faithguard.verifiers.judge import Judge
 
 __all__ = ["Again", "Move", "StreamCourse"]
 
-_LEFT = "; its reader left before the end"
-_BROKE_OFF = "; it broke off before the end"
-_CUT = "; the model did not say that this is the end"
 _MARKER = re.compile(r"(?:[*+•▪●◦‣–—-]|\(?\d{1,3}[.)])[ \t]+")
 
 
@@ -450,7 +447,7 @@ class StreamCourse:
         reason = self._exchange(self.text).finish_reason
         if self._last is not None:
             self._last = _ended_by(self._last, reason)
-        self._end(_ended_by(report, reason), _CUT if self.cut else "")
+        self._end(_ended_by(report, reason), CUT if self.cut else "")
         return Move(ends=True)
 
     def left(self, error: BaseException) -> Record | None:
@@ -466,7 +463,7 @@ class StreamCourse:
         if (stood := self._stood) is not None:
             self.text, self.progress.report, self._last, self._bad, self._kept, written = stood
             self._written.back(written)
-        told = _LEFT if _is_leaving(error) else _BROKE_OFF
+        told = LEFT if _is_leaving(error) else BROKE_OFF
         if self._last is not None:
             self._keep([], self._gap)
             nothing = tallied(replace(self._last, claims=(), failures=()))

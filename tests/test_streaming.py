@@ -233,6 +233,23 @@ def test_a_record_shows_why_its_stream_was_blocked() -> None:
     assert f"released before: {LEAVES}" in shown.get()
 
 
+def test_a_record_shows_first_that_its_reader_left() -> None:
+    """Beside what was done, and not only at the end of the reason."""
+    told: list[Record] = []
+    answer = streaming(cut(f"{LEAVES} {CARS} {COSTS}"), sinks=[told.append])
+    stream = answer()
+    next(stream)
+    stream.close()
+    assert answer.wait()
+
+    console = Console(file=StringIO(), width=300)
+    with console.capture() as shown:
+        console.print(told[0])
+
+    heads = [line for line in shown.get().splitlines() if "passed" in line]
+    assert "passed · its reader left before the end" in heads[0]
+
+
 def test_one_bad_claim_of_many_is_enough() -> None:
     """The policy would let the whole answer through; a sentence is not made good by others."""
     text = " ".join([LEAVES, COSTS, DOGS] * 3 + [SUNK])

@@ -367,20 +367,21 @@ class StreamCourse:
             parts.append((begin + gap, "", marker, self._marker_marks))
         leads = len(parts) if unit.lead else 2 * len(self._kept)
         for start, end in pairwise((gap, max(gap, unit.lead), len(unit.text))):
-            own = [mark.moved(-start) for mark in marks if start <= mark.start < end]
-            parts.append((begin + start, unit.text[start:end], unit.text[start:end], own))
+            text = unit.text[start:end]
+            within = [mark.moved(-start) for mark in marks if start <= mark.start < end]
+            parts.append((begin + start, text, text, within))
         leads += bool(unit.lead)
         if self._gone and not self.text:
             parts[0] = (*parts[0][:2], "", ())
         said = self.text + "".join(after for _, _, after, _ in parts)
         numbers = self._numbering.closed_up([m for part in parts for m in part[3]], said)
         bits: list[_Bit] = []
-        lead = 0
-        for number, (place, before, after, own_marks) in enumerate(parts):
-            bits += _closed_up(place, before, after, own_marks, numbers)
-            if number + 1 == leads:
-                lead = sum(len(bit.after) for bit in bits)
-        return bits, lead
+        leading = 0
+        for number, (place, before, after, own) in enumerate(parts, 1):
+            bits += _closed_up(place, before, after, own, numbers)
+            if number == leads:
+                leading = sum(len(bit.after) for bit in bits)
+        return bits, leading
 
     def _leave_out(
         self, unit: Unit, begin: int, marks: Sequence[Mark], claims: Sequence[Claim]

@@ -585,7 +585,7 @@ def _closed_up(
         numbers: What is to stand in their place.
     """
     if before != after:
-        for mark in reversed(marks):
+        for mark in marks:  # one at most: a marker's
             after = after[: mark.start] + next(numbers) + after[mark.end :]
         yield _Bit(place, before, after)
         return

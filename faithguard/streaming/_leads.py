@@ -50,7 +50,7 @@ def choices(leads: Sequence[Lead], unit: Unit) -> Iterator[list[Lead]]:
     Titles do as long as they are in force, and lead-ins as long as their own line goes on; else
     as few of them as it takes to read the unit as it was written.
     """
-    own = next(filter(None, map(_rank, _leads_of(unit))), 0)
+    own = next((rank for lead in _leads_of(unit) if (rank := _rank(lead))), 0)
     titles = [lead for lead in leads if (rank := _rank(lead.text)) and not 0 < own <= rank]
     others = [lead for lead in leads if not _rank(lead.text)][-_MOST:]
     some = [list(few) for size in range(len(others) + 1) for few in combinations(others, size)]

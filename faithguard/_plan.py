@@ -34,7 +34,17 @@ from faithguard.types import (
 from faithguard.verifiers import Context, Finding, Verifier
 from faithguard.verifiers.judge import Judge
 
-__all__ = ["Both", "Extract", "Plan", "Progress", "Verify", "matched", "standing", "tallied"]
+__all__ = [
+    "Both",
+    "Extract",
+    "Plan",
+    "Progress",
+    "Verify",
+    "matched",
+    "part_to_read",
+    "standing",
+    "tallied",
+]
 
 _AROUND = 1_000
 """Characters of an answer that is still being written which are read again, at least, before what
@@ -138,9 +148,11 @@ class Plan:
     ) -> None:
         self._together = together
         self._before = after.report if after is not None else None
-        whole = _Part(0, 0, 0)
-        self._part = whole if self._before is None else _part(exchange.answer, self._before)
+        self._part = Part(0, 0, 0)
         """Which part of the answer is split."""
+        if (before := self._before) is not None:
+            known = len(before.exchange.answer)
+            self._part = part_to_read(exchange.answer, known, before.claims)
         self._exchange = exchange
         self._extractor = extractor
         self._verifiers = tuple(verifiers)
@@ -397,7 +409,7 @@ class Plan:
         }
 
 
-class _Part(NamedTuple):
+class Part(NamedTuple):
     """What of an answer is read again: all from a place on, but for the middle of a list."""
 
     begin: int
@@ -415,24 +427,33 @@ class _Part(NamedTuple):
         own = self.begin + at
         return own if own < self.head else own + self.resume - self.head
 
+    def at(self, place: int) -> int:
+        """Return where in the part a place of the answer is, behind what is left out."""
+        return place - self.begin - (self.resume - self.head)
 
-def _part(answer: str, before: Report) -> _Part:
-    """Return which part of an answer to split, of whose beginning there is a report.
+
+def part_to_read(answer: str, known: int, claims: Sequence[Claim]) -> Part:
+    """Return which part of an answer to split, of whose beginning the claims are known.
 
     It begins at a paragraph, so that a list or table is read from its beginning; of a long one the
     middle is left out, so that all of it takes no longer than twice its half. A paragraph that is
     long itself begins at a claim.
+
+    Args:
+        answer: As far as it is written.
+        known: Where its beginning ends.
+        claims: Of that.
     """
-    latest = len(before.exchange.answer) - _AROUND
+    latest = known - _AROUND
     begin = 0
     for found in _PARAGRAPH.finditer(answer, 0, max(latest, 0)):
         if len(_FENCE.findall(answer, begin, found.start())) % 2 == 0:
             begin = found.end()
     if latest - begin <= _AROUND:
-        return _Part(begin, begin, begin)
+        return Part(begin, begin, begin)
     if "\n" not in answer[begin:].rstrip():
-        begin = max((c.span[0] for c in before.claims if c.span[0] <= latest), default=begin)
-        return _Part(begin, begin, begin)
+        begin = max((c.span[0] for c in claims if c.span[0] <= latest), default=begin)
+        return Part(begin, begin, begin)
     return _without_middle(answer, begin, latest)
 
 
@@ -440,7 +461,7 @@ def _widest(text: str) -> int:
     return max(len(line.strip()) for line in text.split("\n"))
 
 
-def _without_middle(answer: str, begin: int, latest: int) -> _Part:
+def _without_middle(answer: str, begin: int, latest: int) -> Part:
     """Leave out the middle of the list or table, or the first lines, of a part of an answer.
 
     Args:
@@ -448,7 +469,7 @@ def _without_middle(answer: str, begin: int, latest: int) -> _Part:
         begin: Where the part begins.
         latest: Where the middle ends at the latest.
     """
-    whole = _Part(begin, begin, begin)
+    whole = Part(begin, begin, begin)
     rule = TABLE_RULE.search(answer, begin, latest)
     item = _ITEM.search(answer, begin, latest)
     if _FENCE.search(answer, begin):
@@ -465,9 +486,9 @@ def _without_middle(answer: str, begin: int, latest: int) -> _Part:
         dropped, kept = (_widest(answer[slice(*own)]) for own in ((begin, after), (after, None)))
         plain = _PLAIN.search(answer, begin) is None
         # by the widest line it is told whether their breaks are meant
-        return _Part(after, after, after) if begin < after and plain and dropped <= kept else whole
+        return Part(after, after, after) if begin < after and plain and dropped <= kept else whole
     if head < resume and all(map(fits, answer[head:resume].strip("\n").split("\n"))):
-        return _Part(begin, head, resume)
+        return Part(begin, head, resume)
     return whole
 
 

@@ -39,7 +39,19 @@ if TYPE_CHECKING:
     from faithguard.config import StrPath
     from faithguard.types import Action, Level, Report
 
-__all__ = ["ALIASES", "CLOSED", "DEFAULT_DOMAIN", "DOMAINS", "Policy", "decide", "resolve"]
+__all__ = [
+    "ALIASES",
+    "BROKE_OFF",
+    "CLOSED",
+    "CUT",
+    "DEFAULT_DOMAIN",
+    "DOMAINS",
+    "LEFT",
+    "Policy",
+    "decide",
+    "early_end",
+    "resolve",
+]
 
 DEFAULT_DOMAIN = "customer_support"
 """The domain that is used when none is named."""
@@ -236,6 +248,17 @@ def resolve(
             f"name its domain, {policy.domain!r}, instead"
         )
     return policy
+
+
+LEFT = "; its reader left before the end"
+BROKE_OFF = "; it broke off before the end"
+CUT = "; the model did not say that this is the end"
+"""What is added to the reason of a decision on a stream that did not come to its end."""
+
+
+def early_end(reason: str) -> str:
+    """Return what the reason of a decision says of a stream's early end; nothing of others."""
+    return next((told[2:] for told in (LEFT, BROKE_OFF, CUT) if reason.endswith(told)), "")
 
 
 def decide(report: Report, policy: Policy | str | None = None) -> Decision:

@@ -458,7 +458,9 @@ class Record:
     repairs: tuple[Repair, ...] = ()
     released: str | None = None
     """What had gone out of an answer that was held back: the beginning of a stream that is
-    released claim by claim. None for all others: it went out, or was held back, as a whole."""
+    released claim by claim. None for all others: it went out, or was held back, as a whole. It was
+    handed to the framework; its reader may have taken less of it and be gone (LangGraph then takes
+    its step to the end, and its state holds what was released)."""
     versions: Mapping[str, str] = field(default_factory=dict[str, str])
     timings: Mapping[str, float] = field(default_factory=dict[str, float])
     """Seconds by stage, over all attempts."""

@@ -233,6 +233,23 @@ def test_a_record_shows_why_its_stream_was_blocked() -> None:
     assert f"released before: {LEAVES}" in shown.get()
 
 
+def test_a_record_shows_first_that_its_reader_left() -> None:
+    """Beside what was done, and not only at the end of the reason."""
+    told: list[Record] = []
+    answer = streaming(cut(f"{LEAVES} {CARS} {COSTS}"), sinks=[told.append])
+    stream = answer()
+    next(stream)
+    stream.close()
+    assert answer.wait()
+
+    console = Console(file=StringIO(), width=300)
+    with console.capture() as shown:
+        console.print(told[0])
+
+    heads = [line for line in shown.get().splitlines() if "passed" in line]
+    assert "passed · its reader left before the end" in heads[0]
+
+
 def test_one_bad_claim_of_many_is_enough() -> None:
     """The policy would let the whole answer through; a sentence is not made good by others."""
     text = " ".join([LEAVES, COSTS, DOGS] * 3 + [SUNK])
@@ -411,6 +428,55 @@ MENDED = {
     "the last": (f"{LEAVES}\n\n# Storms\n\n{SUNK}", LEAVES),
     "the first": (f"{SUNK} {LEAVES}", LEAVES),
     "what leans on it": (f"{LEAVES} {SUNK} It was rusty. {COSTS}", f"{LEAVES} {COSTS}"),
+    "the first row without edges": (
+        "Who | Fee\n---|---\npirates | 70 EUR\nadults | 12 EUR",
+        "Who | Fee\n---|---\nadults | 12 EUR",
+    ),
+    "the first under a title in bold": (
+        f"**Hours**\n\n{SUNK}\n\n{LEAVES}",
+        f"**Hours**\n\n{LEAVES}",
+    ),
+    "the only one of some items": (
+        f"We say:\n- Storms\n  - {SUNK}\n- {LEAVES}\n- {COSTS}",
+        f"We say:\n- {LEAVES}\n- {COSTS}",
+    ),
+    "the first sentence of an item": (
+        f"- {LEAVES}\n- {SUNK} {COSTS}",
+        f"- {LEAVES}\n- {COSTS}",
+    ),
+    "what lies under an item": (
+        f"- {LEAVES}\n- {SUNK}\n  - {CARS}\n- {COSTS}",
+        f"- {LEAVES}\n- {COSTS}",
+    ),
+    "between two lists": (
+        f"We say:\n- {LEAVES}\n\n{SUNK}\n\n- dogs free of charge",
+        f"We say:\n- {LEAVES}",
+    ),
+    "an item with a number": (
+        f"1. {LEAVES}\n2. {SUNK}\n3. {COSTS}\n4. {DOGS}",
+        f"1. {LEAVES}\n2. {COSTS}\n3. {DOGS}",
+    ),
+    "the first, with numbers": (f"1) {SUNK}\n2) {LEAVES}", f"1) {LEAVES}"),
+    "the first sentence, with numbers": (
+        f"1. {SUNK}\n2. {SUNK} {LEAVES}\n3. {COSTS}",
+        f"1. {LEAVES}\n2. {COSTS}",
+    ),
+    "one of two lists": (
+        f"1. {LEAVES}\n   1. {SUNK}\n   2. {COSTS}\n2. {DOGS}",
+        f"1. {LEAVES}\n   1. {COSTS}\n2. {DOGS}",
+    ),
+    "with numbers that are code": (
+        f"{SUNK}\n\n```\n2. x()\n3. y()\n```\n\n{LEAVES}",
+        f"```\n2. x()\n3. y()\n```\n\n{LEAVES}",
+    ),
+    "before one that means a number": (
+        f"1. {LEAVES}\n2. {SUNK}\n3. {COSTS}\n\nCan we begin with step 3? {DOGS}",
+        f"1. {LEAVES}\n2. {COSTS}\n\n{DOGS}",
+    ),
+    "after one that means a number": (
+        f"Shall we begin with step 3?\n\n1. {LEAVES}\n2. {SUNK}\n3. {COSTS}",
+        f"Shall we begin with step 3?\n\n1. {LEAVES}\n3. {COSTS}",
+    ),
 }
 
 
@@ -422,6 +488,61 @@ def test_what_leads_to_a_unit_outlives_it_only_where_it_still_leads(text: str, w
     assert record.exchange.answer == mended(record) == wanted
 
 
+def test_an_item_is_read_with_its_lead_in_although_another_one_was_left_out() -> None:
+    """Also where a sign is all that marks it; without the lead-in it would mean the opposite."""
+    texts = [
+        "Free of charge:\n\n✅ cars\n✅ dogs\n✅ adults",
+        "Free of charge:\n\n- cars\n- dogs\n- adults",
+    ]
+    for text in texts:
+        verifier = TableVerifier(
+            {"Free of charge: dogs": 1.0, "adults": 1.0, "cars": 1.0, "*": 0.0}
+        )
+        scorer = Scorer(verifiers=[verifier], cache=None)
+
+        record = record_of(text, on_fail="repair", scorer=scorer, fallback=FALLBACK)
+
+        assert [claim.text for claim in record.report.claims] == ["Free of charge: dogs"]
+        assert "adults" not in record.exchange.answer
+        assert record.exchange.answer.startswith("Free of charge:\n\n")
+
+
+PIERS = st.lists(st.sampled_from(["Halvard", "ferry", "café"]), min_size=1, max_size=12)
+
+
+@settings(deadline=None, max_examples=40)
+@given(PIERS, st.integers(0, 12), st.sampled_from(["\n", "\n\n"]), st.sampled_from(["", "> "]))
+def test_the_numbers_of_a_list_close_up(
+    names: list[str], first: int, between: str, quote: str
+) -> None:
+    """Nothing else of what stays changes; the repairs say so."""
+    items = [f"Pier {place} is that of the {name}." for place, name in enumerate(names)]
+
+    def listed(items: Sequence[str]) -> str:
+        lines = enumerate(items, first)
+        return between.join(f"{quote}{number}. {item}" for number, item in lines)
+
+    class Sunk(TableVerifier):
+        """Does not find the steamer."""
+
+        def _finding(self, claim: Claim) -> Finding:
+            found = super()._finding(claim)
+            if "Halvard" not in claim.text or not isinstance(found, Verdict):
+                return found
+            return replace(found, label="not_mentioned", p_supported=0.0)
+
+    scorer = Scorer(verifiers=[Sunk({"*": 1.0})], cache=None)
+    record = record_of(listed(items), on_fail="repair", scorer=scorer, fallback=FALLBACK)
+
+    stays = [item for item in items if "Halvard" not in item]
+    released = record.exchange.answer if record.released is None else record.released
+    assert released == mended(record) == listed(stays)
+    if record.repairs and record.decision.passed:
+        counted = len(record.repairs)
+        told = f"mended by {counted} change{'' if counted == 1 else 's'}"
+        assert record.decision.reason.endswith(told)
+
+
 PARTS = st.sampled_from(
     [
         *(LEAVES, CARS, COSTS, CHEAP, DOGS, SUNK, "It was rusty.", "Thanks!"),
@@ -431,7 +552,9 @@ PARTS = st.sampled_from(
         "| Who | Fee |\n|---|---|\n| adults | 12 EUR |\n| children | 9 EUR |\n| pirates | 7 EUR |",
     ]
 )
-JOINTS = st.sampled_from([" ", "  ", "\n", "\n\n", "\n\n\n", "\n- ", "\n\n- ", "\n  - ", "\n1. "])
+JOINTS = st.sampled_from(
+    [" ", "  ", "\n", "\n\n", "\n\n\n", "\n- ", "\n\n- ", "\n  - ", "\n1. ", "\n2. "]
+)
 
 
 @settings(deadline=None, max_examples=100)
@@ -454,6 +577,19 @@ def test_if_nothing_is_left_the_stream_is_blocked() -> None:
     leaning = f"{SUNK} {CARS}"
     assert both(leaning, on_fail="repair", fallback=FALLBACK) == [FALLBACK]
     assert both(f"# Storms\n\n{SUNK}", on_fail="repair", fallback=FALLBACK) == [FALLBACK]
+
+
+@pytest.mark.parametrize("text", [f"What sank?\n\n- {SUNK}", f"Thanks for asking! {SUNK} Bye!"])
+def test_if_no_fact_is_left_the_stream_is_blocked(text: str) -> None:
+    """As a whole answer is; a question, or thanks, is no answer."""
+    record = record_of(text, on_fail="repair", fallback=FALLBACK)
+    whole = guarded(domain="support", sinks=[], on_fail="repair", fallback=FALLBACK)
+
+    assert both(text, on_fail="repair", fallback=FALLBACK)[-1] == f"\n\n{FALLBACK}"
+    assert (record.decision.action, record.decision.passed) == ("block", False)
+    assert "no fact is left of it; what came before it was released" in record.decision.reason
+    assert mended(record) == record.released
+    assert whole(lambda context: text)(DOCS) == FALLBACK
 
 
 def test_a_sentence_that_leans_on_one_left_out_goes_with_it() -> None:

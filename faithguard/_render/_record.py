@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from faithguard._render._sheet import Sheet, became, line, sheet_of, visible
+from faithguard.policy import early_end
 
 if TYPE_CHECKING:
     from faithguard.store import Opinion
@@ -86,6 +87,8 @@ def _about(record: Record) -> Iterator[str]:
         yield f"{exchange.started_at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
     yield line(decision.domain, _WORD)
     yield became(decision, len(record.attempts))
+    if early := early_end(decision.reason):
+        yield early
     if record.released is not None:
         yield f"released before: {line(record.released, _RELEASED) or 'nothing'}"
     if exchange.tags:

@@ -55,10 +55,15 @@ class Unit:
     """A part of an answer that is released, or not, as a whole."""
 
     text: str
-    lead: int = 0
-    """Of its characters, how many at its beginning only lead to the rest."""
+    leads: tuple[int, ...] = ()
+    """Where in it each heading, lead-in or head of a table ends that only leads to the rest."""
     whole: bool = True
     """Whether it has ended; else it is what was held when that became too much."""
+
+    @property
+    def lead(self) -> int:
+        """Of its characters, how many at its beginning only lead to the rest."""
+        return self.leads[-1] if self.leads else 0
 
 
 class GrowingAnswer:
@@ -205,7 +210,7 @@ class GrowingAnswer:
 
     def _taken(self, end: int, over: Sequence[Stretch] = (), *, whole: bool = True) -> Unit:
         """Return what is held up to a place, and hold what comes after it."""
-        unit = Unit(self._text[self._done : end], self._lead(over), whole)
+        unit = Unit(self._text[self._done : end], self._leads(over), whole)
         row = bool(over) and over[-1].row
         if row and (rules := [*TABLE_RULE.finditer(self._text, 0, end)]):
             return self._row_taken(unit, rules[-1].end(), end)
@@ -225,21 +230,18 @@ class GrowingAnswer:
         self._done = self._line = head
         return unit
 
-    def _lead(self, over: Sequence[Stretch]) -> int:
+    def _leads(self, over: Sequence[Stretch]) -> tuple[int, ...]:
         """Return where in what is held that ends which only leads to the rest."""
-        lead = self._done
-        first = next((one for one in over if not one.leads), None)
+        first = next((place for place, one in enumerate(over) if not one.leads), None)
         if first is None:
-            return 0
-        for one in over:
-            if one is first:
-                break
-            lead = one.end
-        if first.row:
-            line = self._text.rfind("\n", 0, first.start)
+            return ()
+        ends = [one.end for one in over[:first]]
+        if over[first].row:
+            line = self._text.rfind("\n", 0, over[first].start)
+            lead = ends[-1] if ends else self._done
             if line > lead and has_words(self._text[lead:line]):
-                lead = line  # the head of its table
-        return lead - self._done
+                ends.append(line)  # the head of its table
+        return tuple(end - self._done for end in ends)
 
 
 def _begins(text: str) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from faithguard._denied import (
     Boxes,
@@ -219,6 +219,30 @@ def stretches(answer: str) -> list[Stretch]:
         bare = _YES_NO.fullmatch(unit.words.rstrip(".!。！ ,")) is not None
         found.append(Stretch(unit.start, unit.end, leads, leads or bare, row))
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a sentence, item or row of an answer is read with."""
+
+    lead: tuple[str, ...]
+    """The lead-ins that it stands under."""
+    header: tuple[str, ...]
+    """The head of its table."""
+    denied: bool
+    """Whether it is crossed out, by a sign or by a stroke."""
+    depth: int = field(compare=False)
+    """How many lists it lies in."""
+
+
+def readings(answer: str, begin: int) -> list[Reading]:
+    """Return how the sentences, items and rows are read that end behind a place, in order."""
+    answer = _SURROGATES.sub("\ufffd", answer)
+    return [
+        Reading(unit.lead, unit.block.header, unit.denied, _depth(unit))
+        for unit in _led(list(_units(in_plain_letters(answer))))
+        if unit.end > begin
+    ]
 
 
 class LocalClaims:

@@ -10,6 +10,7 @@ No I/O happens here.
     _clauses      a sentence without the claims in it that are unsupported
     _parts        the same of a sentence that is one claim
     _cuts         what is left where a unit goes
+    _numbers      the numbered lists, whose numbers then close up
     _antecedents  what a kept "it" then means
 
 Only units that hold an unsupported claim change. A correction comes from the evidence, else from

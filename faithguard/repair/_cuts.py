@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator
 
 from faithguard.repair._edits import Edit
 from faithguard.repair._layout import PREFIX, Layout, Unit
+from faithguard.repair._numbers import MEANT, Numbered, Numbers
 from faithguard.types import Span
 
 __all__ = ["cuts"]
@@ -22,9 +23,6 @@ _RULE = re.compile(r"[\s>|:-]*-[\s|:-]*")
 _MARKERS = re.compile(r"(?m)^[\s>]*(?:\(?\w{1,3}[.)]|[*_+-])(?=\s)|(?:\(?\w{1,3}[.)]|[*+-])\s*$")
 _PAIRS = ("**", "__", "`", "~~")
 _BRACKETS = ("()", "[]", "{}", "“”", "«»", "「」", "（）")
-# "see step 4" would mean another one once the numbers close up
-_NUMBER_MEANT = r"\b(?:steps?|points?|items?|schritte?|punkte?|étapes?|pasos?) (\d{1,3})\b"
-_MEANT = re.compile(_NUMBER_MEANT, re.IGNORECASE)
 
 
 def cuts(layout: Layout, gone: Collection[int], stay: Collection[int]) -> list[Edit] | None:
@@ -218,7 +216,7 @@ def _closed_up(layout: Layout, edits: list[Edit]) -> list[Edit] | None:
                 renumbered.append(Edit(at, at + len(number), str(int(number) - fewer)))
         if fewer:
             first = int(markers[0][1])
-            kept = [m for m in _MEANT.finditer(layout.answer) if not _inside(m.start(), gone)]
+            kept = [m for m in MEANT.finditer(layout.answer) if not _inside(m.start(), gone)]
             if any(int(m[1]) >= first for m in kept):
                 return None
     return edits + renumbered
@@ -230,21 +228,11 @@ def _inside(at: int, spans: list[Span]) -> bool:
 
 def _numbered(layout: Layout) -> Iterator[list[tuple[int, str]]]:
     """Yield the markers of each numbered list: where the number stands, and the number."""
-    lists: dict[tuple[str, int, str], list[tuple[int, str]]] = defaultdict(list)
+    numbers = Numbers()
+    lists: dict[Numbered, list[tuple[int, str]]] = defaultdict(list)
     fenced = {layout.line_of(unit.start) for unit in layout.units if unit.fenced}
-    for number, (start, end) in enumerate(layout.lines):
-        match = PREFIX.match(layout.answer, start, end)
-        if match is None or number in fenced:
-            continue
-        margin = len(match["indent"])
-        # an item ends the lists that lie deeper
-        if match["number"] or match["bullet"] or not layout.answer[start:end][:1].isspace():
-            for key in [key for key in lists if key[1] > margin]:
-                yield lists.pop(key)
-        if match["number"] is None:
-            continue
-        key = (match["quote"].strip(), margin, match["open"] + match["close"])
-        if lists[key] and int(lists[key][-1][1]) + 1 != int(match["number"]):
-            yield lists.pop(key)
-        lists[key].append((match.start("number"), match["number"]))
+    for number, line in enumerate(layout.lines):
+        if number not in fenced and (found := numbers.read(layout.answer, *line)) is not None:
+            own, match = found
+            lists[own].append((match.start("number"), match["number"]))
     yield from lists.values()

@@ -34,8 +34,12 @@ What a framework's guard does:
 Every claim of a unit must be supported, whatever the policy's threshold: one bad sentence cannot
 be made good by those to come. A unit that does not end (`Hold`) fails as a verifier would; an
 answer that is JSON is one unit. With "repair" a unit is corrected or left out, and the stream goes
-on; what was released stays as it is, so items are not numbered anew.
+on; the numbers of a list close up behind an item that was left out, unless a text means one of
+them. A unit is read with the lead-in and the head of a table that its model wrote, and is left out
+where it could not be: where what it stood under was. If no fact is left the stream is blocked.
 
+    _leads     what leads to a unit that was left out, and may lead to the next one
+    _numbering the numbers of a list's items
     _written   what the model wrote, beside what was released
     _course    what is done with each unit, without I/O
     _drivers   `released` and `pushed`, and their async twins

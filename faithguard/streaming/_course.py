@@ -11,27 +11,28 @@ import re
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
+from faithguard._plan import part_to_read
 from faithguard.claims._growing import GrowingAnswer, Unit
+from faithguard.claims._local import Reading, readings
 from faithguard.claims._plain import has_words
 from faithguard.errors import ConfigError, UnfaithfulAnswerError
 from faithguard.guard import Course, Hold, Settings, feedback
-from faithguard.policy import decide
+from faithguard.policy import BROKE_OFF, CUT, LEFT, decide
 from faithguard.repair import Rewrite
 from faithguard.repair._antecedents import leans
 from faithguard.scorer import Progress, standing, tallied
+from faithguard.streaming._leads import Lead, choices, narrowed, wider
+from faithguard.streaming._numbering import Mark, Numbering
 from faithguard.streaming._written import Stand, Written
 from faithguard.types import Attempt, Claim, Decision, Exchange, Passage, Record, Report
 from faithguard.verifiers.judge import Judge
 
 __all__ = ["Again", "Move", "StreamCourse"]
 
-_LEFT = "; its reader left before the end"
-_BROKE_OFF = "; it broke off before the end"
-_CUT = "; the model did not say that this is the end"
-_HEADING = re.compile(r"[ \t>]*(#{1,6})\s")
-_ENTRY = re.compile(r"\s*\n[ \t>]*(?:[*+•▪●◦‣–—|-]|\d{1,3}[.)]\s)")
+_MARKER = re.compile(r"(?:[*+•▪●◦‣–—-]|\(?\d{1,3}[.)])[ \t]+")
 
 
 class Again(NamedTuple):
@@ -62,8 +63,17 @@ class _Stood(NamedTuple):
     report: Report | None
     last: Report | None
     bad: Report | None
-    kept: list[tuple[str, int]]
+    kept: list[Lead]
     written: Stand
+
+
+class _Bit(NamedTuple):
+    """A piece of what was written, and what is released in its place."""
+
+    own: int
+    """Where it was written."""
+    before: str
+    after: str
 
 
 class StreamCourse:
@@ -123,10 +133,16 @@ class StreamCourse:
         self._last: Report | None = None
         self._bad: Report | None = None
         """Of the answer up to the last unit that did not pass and was left out."""
-        self._kept: list[tuple[str, int]] = []
-        """What leads to a unit that was left out, and where it was written."""
+        self._kept: list[Lead] = []
+        """What leads to a unit that was left out."""
         self._gone, self._gap = False, ""
         """Whether the last unit was left out, and the white space before it."""
+        self._marker, self._marker_marks = "", list[Mark]()
+        """Of the item that began with what was left out, and may go on; and its number."""
+        self._numbering = Numbering()
+        self._under: int | None = None
+        """How many lists a unit lies in that was left out, and of which all that follows lies
+        in more."""
 
     @property
     def written(self) -> str:
@@ -208,20 +224,16 @@ class StreamCourse:
             self._kept[:],
             self._written.stand(),
         )
-        self._leads_still(unit)
         begin = self._written.wrote(unit.text)
-        bare = unit.text.lstrip()
-        gap = unit.text[: len(unit.text) - len(bare)]
-        space = self._spaced(gap)
-        lead = sum(len(piece) for piece, _ in self._kept)
-        lead += len(space) - len(gap) + unit.lead if unit.lead else 0
+        astray = self.mends and not self._fits(unit, begin)
+        marks = self._numbering.read(unit.text, fresh=self._begins_line(begin))
+        bits, lead = self._bits(unit, begin, marks)
         at, text = len(self.text), ""
-        for piece, own in [*self._kept, (space, begin), (bare, begin + len(gap))]:
-            self._written.follows(at + len(text), own)
-            text += piece
+        for bit in bits:
+            self._written.follows(at + len(text), bit.own)
+            text += bit.after
         if self.progress.report is not None and not text.strip():
-            self._written.changed_space(begin, gap, space)
-            return self._release(text, self.progress.report)
+            return self._changed(bits, text, self.progress.report, marks)
         report: Report = yield self._exchange(self.text + text)
         self._last = self._timed(report)
         known = self.progress.report
@@ -231,15 +243,14 @@ class StreamCourse:
         step = course.settle(report, judge=self._judge)
         if not unit.whole and self._strict.on_failure == "closed":
             return self._stop(report, begin, why=self._too_long())
-        leans_on_nothing = self._leans(unit, claims)
+        astray = astray or self._leans(unit, claims)
         if step.action == "deliver":
-            if leans_on_nothing:
-                return self._leave_out(unit, begin, claims)
-            self._written.changed_space(begin, gap, space)
-            return self._release(text, report)
+            if astray:
+                return self._leave_out(unit, begin, marks, claims)
+            return self._changed(bits, text, report, marks)
         if not self.mends or report.outcome != "scored":
             return self._stop(report, begin)
-        while step.call is not None and not leans_on_nothing:
+        while step.call is not None and not astray:
             if isinstance(step.call, Rewrite):
                 step = course.rewritten(step.call, (yield step.call))
             elif step.call.answer.startswith(self.text):
@@ -249,12 +260,13 @@ class StreamCourse:
         mended = "" if step.answer is None else step.answer[len(self.text) :]
         if has_words(mended.removeprefix(text[:lead])):
             record = course.record()
-            self._written.changed_space(begin, gap, space)
-            first = self._kept[0][1] if self._kept else begin
+            first = self._kept[0].own if self._kept else begin
+            for bit in bits:
+                self._written.changed_to(*bit)
             self._written.changed(record.repairs, first, mended)
-            return self._release(mended, record.report)
+            return self._release(mended, record.report, marks)
         self._bad = report
-        return self._leave_out(unit, begin, claims)
+        return self._leave_out(unit, begin, marks, claims)
 
     def moved(self) -> None:
         """Say that what `check` returned is being done."""
@@ -277,53 +289,144 @@ class StreamCourse:
         )
         return not first & second
 
-    def _leads_still(self, unit: Unit) -> None:
-        """Leave out what led to a unit that was left out, unless it leads to the next one too."""
-        if not self._kept:
-            return
-        last = self._kept[-1][0]
-        title, own = _HEADING.match(last.lstrip()), _HEADING.match(unit.text[: unit.lead].lstrip())
-        if title is not None:
-            stays = own is None or len(own[1]) > len(title[1])
-        else:  # a head of a table, "The plan includes:"
-            stays = not unit.lead and (
-                "\n" not in unit.text.rstrip() or _ENTRY.match(unit.text) is not None
-            )
-        if not stays:
-            self._forget_leads()
+    def _fits(self, unit: Unit, begin: int) -> bool:
+        """Choose what leads to a unit; return whether it is then read as it was written.
 
-    def _forget_leads(self) -> None:
-        for text, own in self._kept:
-            self._written.left_out(own, own + len(text))
-        self._kept = []
+        It is not where what it stood under was left out.
 
-    def _spaced(self, gap: str) -> str:
-        """Return the white space before a unit; what was left out before it may have had more."""
+        Args:
+            unit: The last one that was written.
+            begin: Where it begins.
+        """
+        if not (self._kept or self._written.repairs):
+            return True
+        if self._numbering.misleads(unit.text, self.text):
+            return False
+        wanted = self._read(self._written.text, begin, self._written.claims)
+        under, self._under = self._under, None
+        if under is not None and wanted and wanted[0].depth > under:
+            self._under = under
+            return False
+        known = () if self.progress.report is None else self.progress.report.claims
+        for leads in choices(self._kept, unit):
+            kept, gap = narrowed(self._kept, leads, self._gap)
+            text = self.text + "".join(lead.space + lead.text for lead in kept)
+            text += "".join(self._spaced(unit, gap))
+            if self._read(text + unit.text.lstrip(), len(text), known) == wanted:
+                self._keep(kept, gap)
+                return True
+        return False
+
+    def _keep(self, kept: list[Lead], gap: str) -> None:
+        """Leave out what led to a unit that was left out, but for some of it."""
+        stays = {lead.own for lead in kept}
+        for lead in self._kept:
+            if lead.own not in stays:
+                self._written.left_out(lead.own, lead.end)
+        self._kept, self._gap = kept, gap
+
+    @staticmethod
+    def _read(answer: str, known: int, claims: Sequence[Claim]) -> list[Reading]:
+        """Return how that of an answer is read which stands behind a place."""
+        part = part_to_read(answer, known, claims)
+        return readings(part.of(answer), part.at(known))
+
+    def _begins_line(self, place: int) -> bool:
+        return not place or self._written.text[place - 1] in "\r\n"
+
+    def _spaced(self, unit: Unit, gap: str) -> tuple[str, str]:
+        """Return the white space before a unit, and the marker of the item that it goes on.
+
+        Args:
+            unit: The unit.
+            gap: The white space before what was left out before it.
+        """
+        own, _ = _parted(unit.text)
         if not self._gone:
-            return gap
-        if not self.text and not self._kept:
-            return ""
-        return max(gap, self._gap, key=_lines)
+            return own, ""
+        goes_on = not unit.leads and not _lines(own)
+        return wider(own, gap), self._marker if goes_on else ""
 
-    def _leave_out(self, unit: Unit, begin: int, claims: Sequence[Claim]) -> Move:
+    def _bits(self, unit: Unit, begin: int, marks: Sequence[Mark]) -> tuple[list[_Bit], int]:
+        """Return what is released if a unit is, and how much of that only leads to the rest.
+
+        Args:
+            unit: The last one that was written.
+            begin: Where it begins.
+            marks: The numbers of items in it.
+        """
+        space, marker = self._spaced(unit, self._gap)
+        gap = len(_parted(unit.text)[0])
+        # a place in what was written, what is there and what is to be, and the numbers in that
+        parts: list[tuple[int, str, str, Sequence[Mark]]] = []
+        for lead in self._kept:
+            parts.append((lead.own, lead.gap, lead.space, ()))
+            parts.append((lead.own + len(lead.gap), lead.text, lead.text, lead.marks))
+        parts.append((begin, unit.text[:gap], space, ()))
+        if marker:
+            parts.append((begin + gap, "", marker, self._marker_marks))
+        leads = len(parts) if unit.lead else 2 * len(self._kept)
+        for start, end in pairwise((gap, max(gap, unit.lead), len(unit.text))):
+            text = unit.text[start:end]
+            within = [mark.moved(-start) for mark in marks if start <= mark.start < end]
+            parts.append((begin + start, text, text, within))
+        leads += bool(unit.lead)
+        if self._gone and not self.text:
+            parts[0] = (*parts[0][:2], "", ())
+        said = self.text + "".join(after for _, _, after, _ in parts)
+        numbers = self._numbering.closed_up([m for part in parts for m in part[3]], said)
+        bits: list[_Bit] = []
+        leading = 0
+        for number, (place, before, after, own) in enumerate(parts, 1):
+            bits += _closed_up(place, before, after, own, numbers)
+            if number == leads:
+                leading = sum(len(bit.after) for bit in bits)
+        return bits, leading
+
+    def _leave_out(
+        self, unit: Unit, begin: int, marks: Sequence[Mark], claims: Sequence[Claim]
+    ) -> Move:
         """Release nothing of a unit, and go on."""
         evidence = dict.fromkeys(
             found for claim in claims if claim.label == "contradicted" for found in claim.evidence
         )
         self._written.left_out(begin + unit.lead, begin + len(unit.text), tuple(evidence))
-        if unit.lead:
-            self._kept.append((unit.text[: unit.lead], begin))
-        body = unit.text[unit.lead :]
-        gap = body[: len(body) - len(body.lstrip())]
-        self._gap = max(gap, self._gap, key=_lines) if self._gone and not unit.lead else gap
+        if self._under is None:
+            found = self._read(self._written.text, begin, self._written.claims)
+            self._under = found[-1].depth or None if found else None
+        start = 0
+        for end in unit.leads:
+            gap, text = _parted(unit.text[start:end])
+            space = wider(gap, self._gap) if self._gone and not start else gap
+            place = start + len(gap)
+            own = [mark.moved(-place) for mark in marks if place <= mark.start < end]
+            self._kept.append(Lead(text, begin + start, gap, space, tuple(own)))
+            start = end
+        gap, text = _parted(unit.text[start:])
+        if _lines(gap) or self._begins_line(begin + start):
+            marker = _MARKER.match(text)
+            place = start + len(gap)
+            end = place + (marker.end() if marker else 0)
+            self._marker = unit.text[place:end]
+            self._marker_marks = [mark.moved(-place) for mark in marks if place <= mark.start < end]
+        self._gap = wider(gap, self._gap) if self._gone and not unit.lead else gap
         self._gone = True
         return Move()
 
-    def _release(self, text: str, report: Report) -> Move:
+    def _changed(
+        self, bits: Sequence[_Bit], text: str, report: Report, marks: Sequence[Mark]
+    ) -> Move:
+        for bit in bits:
+            self._written.changed_to(*bit)
+        return self._release(text, report, marks)
+
+    def _release(self, text: str, report: Report, marks: Sequence[Mark]) -> Move:
+        marks = [*(mark for lead in self._kept for mark in lead.marks), *self._marker_marks, *marks]
+        self._numbering.released(text, marks)
         self.text += text
         exchange = replace(report.exchange, answer=self.text)
         self.progress.report = replace(report, exchange=exchange)
-        self._kept, self._gone = [], False
+        self._kept, self._gone, self._marker, self._marker_marks = [], False, "", []
         return Move(text)
 
     def _too_long(self) -> str:
@@ -334,17 +437,18 @@ class StreamCourse:
 
     def finish(self) -> Move:
         """Return what to do once all units are settled."""
-        self._forget_leads()
+        self._keep([], self._gap)
         report = self.progress.report
-        if self._bad is not None and not has_words(self.text):
-            return self._stop(self._bad, len(self._written.text), told="; nothing is left of it")
+        if self._bad is not None and (report is None or not report.facts):
+            left = "no fact" if has_words(self.text) else "nothing"
+            return self._stop(self._bad, len(self._written.text), told=f"; {left} is left of it")
         if report is None:
             raise ConfigError("the stream has not begun: read it first")
         # why the model ended may have come after its last sentence
         reason = self._exchange(self.text).finish_reason
         if self._last is not None:
             self._last = _ended_by(self._last, reason)
-        self._end(_ended_by(report, reason), _CUT if self.cut else "")
+        self._end(_ended_by(report, reason), CUT if self.cut else "")
         return Move(ends=True)
 
     def left(self, error: BaseException) -> Record | None:
@@ -360,9 +464,9 @@ class StreamCourse:
         if (stood := self._stood) is not None:
             self.text, self.progress.report, self._last, self._bad, self._kept, written = stood
             self._written.back(written)
-        told = _LEFT if _is_leaving(error) else _BROKE_OFF
+        told = LEFT if _is_leaving(error) else BROKE_OFF
         if self._last is not None:
-            self._forget_leads()
+            self._keep([], self._gap)
             nothing = tallied(replace(self._last, claims=(), failures=()))
             self._end(self.progress.report or nothing, told)
         elif self._attempts:
@@ -379,7 +483,7 @@ class StreamCourse:
             told: What else is to be said of that.
         """
         if self.mends:
-            self._forget_leads()
+            self._keep([], self._gap)
             self._written.left_out(begin, len(self._written.text))
         self._tried(report)
         if not self.text and len(self._attempts) < self._most:
@@ -398,7 +502,9 @@ class StreamCourse:
     def _end(self, report: Report, told: str = "") -> None:
         """Note what became of a stream of which nothing was held back."""
         decision = decide(report, self._strict)
-        if changes := sum(has_words(r.before) for r in self._written.repairs):
+        repairs = self._written.repairs
+        if any(has_words(repair.before) for repair in repairs):
+            changes = len(repairs)
             mended = f"; mended by {changes} change{'' if changes == 1 else 's'}"
             decision = replace(decision, action="repair", reason=decision.reason + mended)
         self._tried(self._last or report)
@@ -458,6 +564,37 @@ class StreamCourse:
         if self.blocked and self.settings.fallback is None:
             record = self.record
             raise UnfaithfulAnswerError(record.decision, record.report, record)
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """Return the white space before a text, and the text."""
+    bare = text.lstrip()
+    return text[: len(text) - len(bare)], bare
+
+
+def _closed_up(
+    place: int, before: str, after: str, marks: Sequence[Mark], numbers: Iterator[str]
+) -> Iterator[_Bit]:
+    """Yield a piece of what was written, apart at the numbers of its items.
+
+    Args:
+        place: Where it was written.
+        before: What was.
+        after: What is to be.
+        marks: The numbers in that.
+        numbers: What is to stand in their place.
+    """
+    if before != after:
+        for mark in marks:  # one at most: a marker's
+            after = after[: mark.start] + next(numbers) + after[mark.end :]
+        yield _Bit(place, before, after)
+        return
+    at = 0
+    for mark in marks:
+        yield _Bit(place + at, before[at : mark.start], before[at : mark.start])
+        yield _Bit(place + mark.start, before[mark.start : mark.end], next(numbers))
+        at = mark.end
+    yield _Bit(place + at, before[at:], before[at:])
 
 
 def _lines(space: str) -> int:

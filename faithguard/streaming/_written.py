@@ -40,8 +40,20 @@ class Written:
 
     @property
     def repairs(self) -> tuple[Repair, ...]:
-        """What was changed, in the order of the answer."""
-        return tuple(sorted(self._repairs, key=lambda repair: repair.span))
+        """What was changed, in the order of the answer; changes that touch are one."""
+        joined: list[Repair] = []
+        for repair in sorted(self._repairs, key=lambda repair: repair.span):
+            last = joined[-1] if joined else None
+            if last is not None and last.span[1] == repair.span[0]:
+                joined[-1] = Repair(
+                    span=(last.span[0], repair.span[1]),
+                    before=last.before + repair.before,
+                    after=last.after + repair.after,
+                    evidence=tuple(dict.fromkeys((*last.evidence, *repair.evidence))),
+                )
+            else:
+                joined.append(repair)
+        return tuple(joined)
 
     def stand(self) -> Stand:
         """Return what `back` goes back to."""
@@ -90,8 +102,8 @@ class Written:
                 Repair(span=span, before=before, after="", evidence=tuple(evidence))
             )
 
-    def changed_space(self, begin: int, old: str, new: str) -> None:
-        """Note that other white space was released than what was written at a place."""
+    def changed_to(self, begin: int, old: str, new: str) -> None:
+        """Note what was released in the place of what was written; nothing if that is the same."""
         if old != new:
             span = (begin, begin + len(old))
             self._repairs.append(Repair(span=span, before=old, after=new))

@@ -4,6 +4,8 @@ In: the tokens of the model's run, from which nothing reaches the caller by itse
 items and rows that hold, as the tokens of a run of their own, which the caller's streams alone are
 told of; the message that the agent gets is what was released. Where nobody reads tokens, or it is
 not sure that they are the answer's, the model's whole text takes the same way once it is there.
+Where its reader goes, LangGraph takes the step to its end: state and record hold all that was
+released, which may be more than was read.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextvars import ContextVar, copy_context
 from functools import cache
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -25,11 +26,14 @@ from faithguard.guard import Course, Settings, Step, amore_passages, asettled, n
 from faithguard_llama_index._again import TellingModel, told
 from faithguard_llama_index._steps import Form, StreamedStep
 from faithguard_llama_index._tap import attach, capturing
-from faithguard_llama_index._turn import Handle, Held, ToolRun, Turn
+from faithguard_llama_index._turn import Handle, Held, Records, ToolRun, Turn
 
 __all__ = ["guarded_agent", "is_agent"]
 
 T = TypeVar("T")
+
+_RECORDS: ContextVar[Records] = ContextVar("faithguard_llama_index_records")
+"""Of the run in whose context the host takes its steps."""
 
 _KEY = "faithguard"
 """Where the store of a run holds the handle of its turn, and an output the note of its decision."""
@@ -115,6 +119,18 @@ class _GuardedRun:
         """Wait until all records are in the sinks; return whether it was in time (seconds)."""
         return self._faithguard.outbox.queue.wait(timeout)
 
+    def run(self, *args: Any, **kwargs: Any) -> Any:
+        """Begin a run; what it decided is on record once its memory has the answer, or it is over.
+
+        One that is cancelled in between is a stream whose reader left.
+        """
+        told = Records()
+        context = copy_context()
+        context.run(_RECORDS.set, told)
+        handler = context.run(cast(Any, super()).run, *args, **kwargs)
+        getattr(handler, "_result_task", handler).add_done_callback(told.over)
+        return handler
+
     async def _init_context(self, ctx: Any, ev: Any) -> None:
         """Begin a run: its answer is judged by its own tools, and by what its models are shown."""
         await cast(Any, super())._init_context(ctx, ev)
@@ -175,6 +191,7 @@ class _GuardedRun:
 
     async def _generate_early_stopping_response(self, ctx: Any, *args: Any, **kwargs: Any) -> Any:
         stop = await cast(Any, super())._generate_early_stopping_response(ctx, *args, **kwargs)
+        self._records.stored()
         _mark(stop.result, (await _turn_of(ctx)).note)
         return stop
 
@@ -200,7 +217,8 @@ class _GuardedRun:
         """
         settings, turn = self._faithguard, await _turn_of(ctx)
         if settings.hold is not None and form is not None:
-            streamed = StreamedStep(settings, turn, ctx, name, form, ask, read)
+            tell = self._records.take
+            streamed = StreamedStep(settings, turn, ctx, name, form, ask, read, tell)
             return await self._streamed(ctx, turn, streamed)
         turns: list[tuple[str, str]] = []
         while True:
@@ -240,12 +258,18 @@ class _GuardedRun:
             return _Settled(step.output, step.held)
         turn.note = note_of(record)
         if record.decision.action == "block" and self._faithguard.fallback is None:
+            self._records.stored()
             await self._forget(ctx)
             if seen := step.seen.strip():
                 memory = await ctx.store.get("memory")
                 await memory.aput(ChatMessage(role=MessageRole.ASSISTANT, content=seen))
             step.raise_if_blocked()
         return _Settled(step.output, step.held, record, step.instead)
+
+    @property
+    def _records(self) -> Records:
+        """What is told of the records of this run."""
+        return _RECORDS.get(None) or Records(at_once=True)
 
     async def _forget(self, ctx: Any) -> None:
         """Drop what the host keeps of a run that fails: it would go into the next one."""
@@ -262,10 +286,11 @@ class _GuardedRun:
         """
         record = turn.close(course)
         turn.note = note_of(record)
-        self._faithguard.outbox.tell(record)
+        self._records.take(record, self._faithguard.outbox)
         if step.action != "block":
             return record, step.answer
         if self._faithguard.fallback is None:
+            self._records.stored()
             await self._forget(ctx)
             raise UnfaithfulAnswerError(record.decision, record.report, record)
         return record, self._faithguard.fallback
@@ -304,6 +329,7 @@ class _GuardedAgent(_GuardedRun):
     async def finalize(self, ctx: Any, output: Any, memory: Any) -> Any:
         """End a run; note the decision where the answer is a tool's."""
         output = await cast(Any, super()).finalize(ctx, output, memory)
+        self._records.stored()
         _mark(output, (await _turn_of(ctx)).note)
         return output
 

@@ -56,6 +56,7 @@ class StreamedStep:
         form: Of its answers.
         ask: Takes the step, with what was written before and what is said of that.
         read: Returns the answer in an output; None if there is none.
+        tell: Takes the record of the answer, and who is to be told.
     """
 
     def __init__(
@@ -67,8 +68,10 @@ class StreamedStep:
         form: Form,
         ask: Callable[[Held, Sequence[tuple[str, str]]], Awaitable[Any]],
         read: Callable[[Any], str | None],
+        tell: Callable[[Record, Outbox], None],
     ) -> None:
         self._settings = settings
+        self._tell = tell
         self._turn = turn
         self._ctx = ctx
         self._name = name
@@ -122,7 +125,7 @@ class StreamedStep:
                 await self._cut()
         record = self._course.record
         self._turn.asked_again = 0
-        self._settings.outbox.tell(record)
+        self._tell(record, self._settings.outbox)
         if last is not None:
             if not self.seen:
                 self._lead = self._form.lead

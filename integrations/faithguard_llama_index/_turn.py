@@ -10,14 +10,18 @@ from __future__ import annotations
 import weakref
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 from llama_index.core.agent.workflow.workflow_events import AgentInput, AgentStream
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from workflows.errors import WorkflowCancelledByUser
 
 from faithguard import CaptureError, Exchange, Passage, Record
 from faithguard.capture import Message, Trace, new_id, time_now
 from faithguard.guard import Course, Settings, with_passages
+from faithguard.policy import BROKE_OFF, LEFT
+from faithguard.watch import Outbox
 from faithguard_llama_index._tap import Scope
 from faithguard_llama_index._values import (
     finish_reason_of,
@@ -26,7 +30,7 @@ from faithguard_llama_index._values import (
     strings_in,
 )
 
-__all__ = ["Handle", "Held", "ToolRun", "Turn"]
+__all__ = ["Handle", "Held", "Records", "ToolRun", "Turn"]
 
 _MOST_FOUND = 100
 """Results of tools that are kept for later runs of a memory."""
@@ -144,6 +148,47 @@ class Turn:
         """Return the record of the attempts; a further answer in this run is another one."""
         self._course, self.asked_again = None, 0
         return course.record()
+
+
+class Records:
+    """The records of one run, told once its memory has the answers that they are of.
+
+    Args:
+        at_once: Whether nobody says so.
+    """
+
+    def __init__(self, *, at_once: bool = False) -> None:
+        self._at_once = at_once
+        self._told = ""
+        """What is to be said of an answer that the memory does not get."""
+        self._waiting: list[tuple[Record, Outbox]] = []
+
+    def take(self, record: Record, outbox: Outbox) -> None:
+        """Take the record of an answer, and who is to be told."""
+        self._waiting.append((record, outbox))
+        if self._at_once:
+            self.stored()
+
+    def stored(self) -> None:
+        """Tell what waits."""
+        waiting, self._waiting = self._waiting, []
+        for record, outbox in waiting:
+            reason = record.decision.reason + self._told
+            outbox.tell(replace(record, decision=replace(record.decision, reason=reason)))
+
+    def over(self, run: Any) -> None:
+        """Take that the run is over: what waits did not reach the memory.
+
+        Args:
+            run: A task or future that is done.
+        """
+        error = None if run.cancelled() else run.exception()
+        if run.cancelled() or isinstance(error, WorkflowCancelledByUser):
+            self._told = LEFT
+        elif error is not None:
+            self._told = BROKE_OFF
+        self._at_once = True
+        self.stored()
 
 
 class Handle(str):

@@ -16,6 +16,7 @@ from llama_index.core.agent.workflow import (
     ReActAgent,
 )
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, MessageRole
+from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.tools import FunctionTool
 from llama_index.core.workflow import Context
 from pydantic import Field
@@ -136,6 +137,8 @@ async def running(agent: Any, question: str = QUESTION, **given: Any) -> Run:
         run.output = await handler
     except UnfaithfulAnswerError as error:
         run.error = error
+    if hasattr(agent, "wait"):
+        assert await asyncio.to_thread(agent.wait, PATIENCE)
     run.memory = await kept.aget_all()
     run.state = repr(handler.ctx.to_dict())
     return run
@@ -563,6 +566,42 @@ def test_a_run_that_is_cancelled_leaves_nothing_running(kind: str) -> None:
     [record] = records
     assert (record.exchange.answer, record.report.score) == (TRUE, 1.0)
     assert "its reader left before the end" in record.decision.reason
+
+
+@pytest.mark.parametrize("stream", ["claims", "answer"])
+@pytest.mark.parametrize("cancels", ["run", "handler"])
+def test_an_answer_that_does_not_reach_the_memory_is_on_record_as_left(
+    stream: str, cancels: str
+) -> None:
+    """Although all of it was written and holds: the run was cancelled before its end."""
+    records: list[Record] = []
+
+    class Late(ChatMemoryBuffer):
+        """A memory that never gets done with an answer."""
+
+        async def aput_messages(self, messages: list[ChatMessage]) -> None:
+            await asyncio.Event().wait()
+
+    async def played() -> None:
+        guarded = safe(KINDS["FunctionAgent"](faithful), stream=stream, sinks=[records.append])
+        handler = guarded.run(user_msg=QUESTION, memory=Late.from_defaults(token_limit=8_000))
+        async for event in handler.stream_events():
+            if isinstance(event, AgentOutput) and event.response.content == GOOD:
+                break
+        await asyncio.sleep(0)
+        assert records == []
+        if cancels == "run":
+            await handler.cancel_run()
+        else:
+            handler.cancel()
+        with pytest.raises((WorkflowCancelledByUser, asyncio.CancelledError)):
+            await handler
+        assert await asyncio.to_thread(guarded.wait, PATIENCE)
+
+    asyncio.run(played())
+    [record] = records
+    assert (record.exchange.answer, record.report.score, record.decision.passed) == (GOOD, 1, True)
+    assert record.decision.reason.endswith("; its reader left before the end")
 
 
 def test_the_model_of_a_blocked_answer_is_closed_where_it_is_one_for_certain() -> None:

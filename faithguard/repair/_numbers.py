@@ -1,0 +1,71 @@
+"""The numbered lists of a text that is read line by line.
+
+In: lines. Out: for each that begins with the number of an item, its list.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from faithguard.repair._layout import PREFIX
+
+__all__ = ["MEANT", "Numbered", "Numbers", "key_of"]
+
+_NUMBER_MEANT = r"\b(?:steps?|points?|items?|schritte?|punkte?|étapes?|pasos?) (\d{1,3})\b"
+MEANT = re.compile(_NUMBER_MEANT, re.IGNORECASE)
+"""A text that means an item by its number: it would mean another one once they close up."""
+
+
+def key_of(match: re.Match[str]) -> tuple[str, int, str]:
+    """Return what the items of one numbered list have in common."""
+    return match["quote"].strip(), len(match["indent"]), match["open"] + match["close"]
+
+
+@dataclass(eq=False, slots=True)
+class Numbered:
+    """One numbered list."""
+
+    key: tuple[str, int, str]
+    """Its marks of quotation, its margin, and what stands around its numbers."""
+    first: int
+    """The number of its first item."""
+    last: int
+    """The number of the last one that was read."""
+
+
+class Numbers:
+    """The numbered lists that are open at the end of what was read."""
+
+    def __init__(self) -> None:
+        self._open: dict[tuple[str, int, str], Numbered] = {}
+
+    def read(self, text: str, start: int, end: int) -> tuple[Numbered, re.Match[str]] | None:
+        """Read a line of a text; return the list of the item that begins with it.
+
+        Args:
+            text: That holds the line.
+            start: Where the line begins.
+            end: Where it ends.
+
+        Returns:
+            The list, and the match whose group "number" is that of the item; None if there is no
+            numbered item.
+        """
+        match = PREFIX.match(text, start, end)
+        if match is None or not text[start:end].strip(" \t>"):
+            return None
+        margin = len(match["indent"])
+        # an item ends the lists that lie deeper
+        if match["number"] or match["bullet"] or not text[start:end][:1].isspace():
+            for key in [key for key in self._open if key[1] > margin]:
+                del self._open[key]
+        if match["number"] is None:
+            return None
+        number = int(match["number"])
+        key = key_of(match)
+        known = self._open.get(key)
+        if known is None or known.last + 1 != number:
+            known = self._open[key] = Numbered(key, number, number)
+        known.last = number
+        return known, match

@@ -15,7 +15,7 @@ from faithguard.verifiers.rules._deeds import Deed, deeds_of
 from faithguard.verifiers.rules._reading import Reading, Token, key_of, read
 from faithguard.verifiers.rules._scene import Near, Scene
 
-__all__ = ["known_deeds", "told"]
+__all__ = ["joined", "known_deeds", "told"]
 
 
 def told(scene: Scene) -> tuple[Deed, ...]:
@@ -49,7 +49,7 @@ def _each(deed: Deed, reading: Reading) -> Iterator[Deed]:
     tokens = reading.tokens[deed.start : deed.at]
     if any(token.lower in _OF_BOTH for token in tokens):
         return
-    parts = _joined(tokens)
+    parts = joined(tokens)
     last = len(parts) - 1
     for number, part in enumerate(parts if last else ()):
         # "black and white dogs" are no "black"
@@ -60,7 +60,7 @@ def _each(deed: Deed, reading: Reading) -> Iterator[Deed]:
             yield replace(deed, patients=patients, subject=keys)
 
 
-def _joined(tokens: Sequence[Token]) -> list[list[Token]]:
+def joined(tokens: Sequence[Token]) -> list[list[Token]]:
     """Return the words of each noun of "a, b and c"; one list where nothing is joined."""
     parts: list[list[Token]] = [[]]
     joined = False

@@ -2,8 +2,7 @@
 
 In: a scene. Out: a veto where the claim says that it is so, by a verb of its own ("runs on Windows"
 beside "Windows is not supported"), as an item under what it is said to be, with a tick, or as
-hours of a day on which it is closed; the verdict that it is supported where a cross denies the
-same; else None. English; signs and days are of no language.
+hours of a day on which it is closed; else None. English.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from faithguard._denied import denied_in, is_negative
+from faithguard._denied import is_negative
 from faithguard.types import Verdict
 from faithguard.verifiers._values import Value
 from faithguard.verifiers.rules._deeds import Deed, deeds_of
@@ -22,7 +21,7 @@ from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 from faithguard.verifiers.rules._small_words import BOUNDS, PREPOSITIONS
 from faithguard.verifiers.rules._told import joined, known_deeds, told
 
-__all__ = ["barred", "is_closed", "open_when_closed"]
+__all__ = ["barred", "is_closed", "on_closed_days"]
 
 
 def _keys(words: str) -> frozenset[str]:
@@ -76,55 +75,39 @@ class _Item:
 
 
 def barred(scene: Scene, name: str) -> Verdict | None:
-    """Veto what the context denies of a thing in other words; grant the same where it is denied."""
-    crossed = denied_in(scene.claim.text)
-    items = list(_items_of(crossed.rstrip(".") if crossed else scene.claim.text, bool(crossed)))
-    for bar in _bars(scene) if items or not crossed else ():
+    """Veto what the context denies of a thing, in whatever words."""
+    items = list(_items_of(scene.claim.text))
+    for bar in _bars(scene):
         if items:
             meant = any(_meets(item, bar) for item in items)
         else:
             meant = any(_says(deed, scene.reading, bar) for deed in told(scene))
             meant = meant and _of_this(scene, bar)
         if meant and not _affirmed(scene, bar):
-            reason = "the context denies it of this"
-            return _agreed(scene, name, bar) if crossed else contradiction(
-                scene, name, reason, bar.near
-            )  # fmt: skip
+            return contradiction(scene, name, "the context denies it of this", bar.near)
     return None
 
 
-def _agreed(scene: Scene, name: str, bar: _Bar) -> Verdict:
-    return Verdict(
-        claim=scene.claim.id,
-        label="supported",
-        p_supported=0.95,
-        verifier=name,
-        reason="the context denies the same",
-        evidence=(bar.near.sentence.evidence(),),
-    )
-
-
-def _items_of(text: str, crossed: bool) -> Iterator[_Item]:
+def _items_of(text: str) -> Iterator[_Item]:
     """Yield the things that a claim without a verb only names, after what is said of them."""
-    signed = crossed or _TICK.search(text) is not None
-    before, mark, item = _split(_TICK.sub(" ", text).strip(" \ufe0f"))
-    if is_negative(before) or not (signed or mark) or is_negative(item) or ONLY.search(text):
+    before, item = _split(_TICK.sub(" ", text).strip(" \ufe0f"))
+    if is_negative(before) or is_negative(item) or ONLY.search(text):
         return
     reading = read(item)
     if deeds_of(reading) or not reading.keys:
         return
-    said = frozenset[str]() if signed and not _kin(read(before).keys) else read(before).keys
+    said = read(before).keys
     for part in joined(reading.tokens):
         if keys := frozenset(token.key for token in part if token.key):
             yield _Item(keys, said)
 
 
-def _split(text: str) -> tuple[str, str, str]:
+def _split(text: str) -> tuple[str, str]:
     """Return a lead-in, or a question, and what stands behind it."""
     found = list(_LEAD.finditer(text))
     if not found or ";" in text:
-        return "", "", text
-    return text[: found[-1].start()], found[-1][0], text[found[-1].end() :]
+        return "", text
+    return text[: found[-1].start()], text[found[-1].end() :]
 
 
 _LEAD = re.compile(r"\s*[:?]\s+")
@@ -232,19 +215,43 @@ _CLOSED_KEYS = _keys("closed shut")
 _WE = frozenset(("we", "they", "it"))
 
 
-def open_when_closed(scene: Scene, name: str) -> Verdict | None:
-    """Veto hours of a day of which the context says that it is closed, and nothing else."""
+def on_closed_days(scene: Scene, name: str) -> Verdict | None:
+    """Veto hours of a day of which the context says that it is closed; grant that it is."""
     text = scene.reading.text
-    if _CLOSED.search(text) or _LIMITED.search(text) or ONLY.search(text):
+    if _LIMITED.search(text) or ONLY.search(text):
         return None
+    days = [value for value in scene.reading.values if value.family == "days"]
+    if _CLOSED.search(text):
+        return _granted(scene, name, days)
     timed = any(value.family == "clock" for value in scene.reading.values)
     if not timed and not any(deed.verb in _OPEN for deed in told(scene)):
         return None
-    for value in scene.reading.values:
-        near = _closed_on(scene, value) if value.family == "days" else None
+    for value in days:
+        near = _closed_on(scene, value)
         if near is not None:
             return contradiction(scene, name, f"the context says closed: {value.text!r}", near)
     return None
+
+
+def _granted(scene: Scene, name: str, days: list[Value]) -> Verdict | None:
+    """Say that it is closed on days on which "we are closed", where nothing else is said."""
+    if not days or len(days) < len(scene.reading.values):
+        return None
+    nears = [_closed_on(scene, value) for value in days]
+    if any(near is None or not _WE & {near.reading.tokens[0].lower} for near in nears):
+        return None
+    here = {near.sentence.passage for near in nears if near is not None}
+    for key in scene.reading.keys - _CLOSED_KEYS:
+        if not any(scene.pages.sentences[n].passage in here for n in scene.pages.holders(key)):
+            return None
+    return Verdict(
+        claim=scene.claim.id,
+        label="supported",
+        p_supported=0.95,
+        verifier=name,
+        reason="the context says that it is closed then",
+        evidence=tuple(near.sentence.evidence() for near in nears if near is not None),
+    )
 
 
 def is_closed(scene: Scene, value: Value) -> bool:

@@ -75,7 +75,7 @@ def joined(tokens: Sequence[Token]) -> list[list[Token]]:
 
 
 _JOINS = frozenset(("and", "or", "nor"))
-_OF_BOTH = frozenset("together between combination combined mix mixture both not but".split())
+_OF_BOTH = frozenset("together between combination combined mix mixture both".split())
 _TOGETHER = frozenset(
     filter(None, map(key_of, "combine mix merge join link swap compare same different equal".split()))
 )

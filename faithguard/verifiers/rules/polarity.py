@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
-from faithguard.verifiers.rules._barred import barred, open_when_closed
+from faithguard.verifiers.rules._barred import barred, on_closed_days
 from faithguard.verifiers.rules._comparatives import first_of_some, other_way_round, superlative
 from faithguard.verifiers.rules._conditions import condition_dropped
 from faithguard.verifiers.rules._exceptions import excepted, left_out, waived
@@ -39,7 +39,7 @@ class Polarity(Family):
             denied_or_not,
             none_such,
             barred,
-            open_when_closed,
+            on_closed_days,
             excepted,
             waived,
             superlative,

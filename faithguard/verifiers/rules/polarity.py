@@ -14,6 +14,7 @@ from faithguard.verifiers.rules._comparatives import first_of_some, other_way_ro
 from faithguard.verifiers.rules._conditions import condition_dropped
 from faithguard.verifiers.rules._exceptions import excepted, left_out, waived
 from faithguard.verifiers.rules._family import Family
+from faithguard.verifiers.rules._kept import kept_to
 from faithguard.verifiers.rules._modality import demanded_instead, duty_or_not, stronger
 from faithguard.verifiers.rules._negated import own_negation
 from faithguard.verifiers.rules._negation import denied_or_not, gainsaid, none_such
@@ -40,6 +41,7 @@ class Polarity(Family):
             none_such,
             barred,
             on_closed_days,
+            kept_to,
             excepted,
             waived,
             superlative,

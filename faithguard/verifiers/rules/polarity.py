@@ -18,6 +18,7 @@ from faithguard.verifiers.rules._kept import kept_to
 from faithguard.verifiers.rules._modality import demanded_instead, duty_or_not, stronger
 from faithguard.verifiers.rules._negated import own_negation
 from faithguard.verifiers.rules._negation import denied_or_not, gainsaid, none_such
+from faithguard.verifiers.rules._only_denied import only_denied
 from faithguard.verifiers.rules._opposites import opposite_said
 from faithguard.verifiers.rules._quantifiers import counted_otherwise
 from faithguard.verifiers.rules._scene import Scene, scene_of, unmentioned
@@ -36,6 +37,7 @@ class Polarity(Family):
         scene = scene_of(claim, context)
         for check in (
             own_negation,
+            only_denied,
             gainsaid,
             denied_or_not,
             none_such,

@@ -1,0 +1,156 @@
+"""Two sentences that differ only by a negation.
+
+In: a scene. Out: a veto where a sentence, or a clause, of the context has the very words of the
+claim and one negation more, or less; else None. In the languages of the closed lists below, also
+where words are not parted by spaces or where the ending of a verb denies it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+
+from faithguard.types import Verdict
+from faithguard.verifiers._values._words import language
+from faithguard.verifiers.rules._parts import NO_NEGATION
+from faithguard.verifiers.rules._reading import key_of
+from faithguard.verifiers.rules._scene import Scene, contradiction
+
+__all__ = ["only_denied"]
+
+_NEGATORS = frozenset(
+    "not never cannot niet geen nooit nicht kein keine keinen keinem keiner keines nie niemals ne pas"
+    " jamais non não nunca не нет ни нельзя никогда nie ikke inte ei değil değildir"
+    " नहीं न मत لا لم لن ليس ليست غير".split()
+)
+_BY_LANGUAGE = {"es": frozenset(("no",)), "en": frozenset(("no",))}
+_PLAIN = {"нельзя": "можно", "нет": "есть", "cannot": "can", "yok": "var", "yoktur": "vardır"}
+"""What a word that denies says without its denial."""
+_SMALL = frozenset(
+    "a an the een de het der die das ein eine einen einem einer un une uno una le la les el los las"
+    " il lo gli o os as um uma du des di del d n do does did y en".split()
+)
+_FEWEST = 2
+_ROOT = 3
+_WORD = re.compile(r"[^\W_]+(?:[\u0900-\u0903\u093a-\u094f\u0962\u0963\u064b-\u0652]+[^\W_]*)*")
+_CONTRACTED = re.compile(r"(?i)\b(?:(ca|wo|sha)|([a-z]+))n['’]t\b")
+_WHOLE = {"ca": "can", "wo": "will", "sha": "shall"}
+_DIVIDES = re.compile(r"[.,;:!?()–—。、，；：！？।؟،؛]+(?!\d)")
+
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]")
+_DENIALS = re.compile("ไม่|มิได้|没|沒|不|未|非|勿|無|无")
+_JAPANESE = (
+    (re.compile("(?:では|じゃ)(?:ありません|ない)"), "だ"),
+    (re.compile("ませんでした"), "ました"),
+    (re.compile("ません"), "ます"),
+    (re.compile("です(?=$)"), "だ"),
+)
+_HANGUL = re.compile("[\uac00-\ud7a3]")
+_KOREAN_NO = re.compile("않|없|아니|아닙|못")
+_TURKISH_NO = re.compile(r"(?:m[ae]z(?:lar|ler)?|m[ıiuü]yor\w*|m[ae]d[ıi]\w*|m[ae]yacak|m[ae]yecek)$")
+
+
+def only_denied(scene: Scene, name: str) -> Verdict | None:
+    """Veto the words of the context with one negation more or less."""
+    index = _index(scene)
+    found: int | None = None
+    for key, odd in _forms(scene.claim.text, whole=True):
+        for other, number in index.get(key, ()):
+            if other == odd:
+                return None  # it says the claim as well
+            found = number
+    if found is None:
+        return None
+    return contradiction(scene, name, "the context differs by a negation", scene.at(found))
+
+
+def _index(scene: Scene) -> dict[tuple[str, ...], list[tuple[bool, int]]]:
+    """Return the sentences and clauses of the context by their words without negations."""
+    known: dict[tuple[str, ...], list[tuple[bool, int]]] | None = scene.pages.notes.get(_NOTE)
+    if known is None:
+        known = scene.pages.notes[_NOTE] = defaultdict(list)
+        for number, sentence in enumerate(scene.pages.sentences):
+            if sentence.denied or sentence.header:
+                continue
+            for key, odd in _forms(sentence.words, whole=False):
+                known[key].append((odd, number))
+    return known
+
+
+_NOTE = ("only_denied", 0)
+
+
+def _forms(text: str, *, whole: bool) -> Iterator[tuple[tuple[str, ...], bool]]:
+    """Yield the words of a text, and of its clauses, without negations; whether these are odd."""
+    if NO_NEGATION.search(text):
+        return
+    yield from _form(text)
+    parts = [] if whole else [part for part in _DIVIDES.split(text) if part.strip()]
+    if len(parts) > 1:
+        for part in parts:
+            yield from _form(part)
+
+
+def _form(text: str) -> Iterator[tuple[tuple[str, ...], bool]]:
+    if _UNSPACED.search(text):
+        yield _unspaced(text)
+        return
+    text = _CONTRACTED.sub(lambda m: f"{_WHOLE.get((m[1] or '').lower(), m[2] or '')} not", text)
+    words = _WORD.findall(text.lower())
+    if len(words) < _FEWEST:
+        return
+    if _HANGUL.search(text):
+        yield _korean(words)
+        return
+    found = _spaced(words, language(text))
+    if found is not None:
+        yield found
+    yield ("tr", *words[:-1], words[-1][:_ROOT]), _TURKISH_NO.search(words[-1]) is not None
+
+
+def _spaced(words: list[str], spoken: str) -> tuple[tuple[str, ...], bool] | None:
+    denials = _NEGATORS | _BY_LANGUAGE.get(spoken, frozenset())
+    denied = [word for word in words if word in denials or word in _PLAIN]
+    if "ne" in denied and not _WITH_NE.isdisjoint(denied):
+        denied.remove("ne")  # "ne ... pas" denies once
+    kept = [
+        _PLAIN.get(word, word)
+        for word in words
+        if word in _PLAIN or word not in denials | _SMALL
+    ]
+    if len(kept) < _FEWEST:
+        return None
+    return tuple(_stem(word, spoken) for word in kept), len(denied) % 2 == 1
+
+
+_WITH_NE = frozenset(("pas", "jamais"))
+
+
+def _stem(word: str, spoken: str) -> str:
+    """Return a word without its ending, which may change with a negation."""
+    if spoken == "en":
+        return key_of(word) or word
+    return word[: max(_SHORTEST, len(word) - 2)]
+
+
+_SHORTEST = 4
+
+
+def _unspaced(text: str) -> tuple[tuple[str, ...], bool]:
+    plain = "".join(char for char in text if char.isalnum() or "\u0e00" <= char <= "\u0e7f")
+    count = 0
+    for pattern, said in _JAPANESE:
+        plain, number = pattern.subn(said, plain)
+        count += number if said != "だ" or pattern.pattern != "です(?=$)" else 0
+    plain, number = _DENIALS.subn("", plain)
+    return (plain,), (count + number) % 2 == 1
+
+
+def _korean(words: list[str]) -> tuple[tuple[str, ...], bool]:
+    """Return words up to the first syllable of the verb, which is all that a negation keeps."""
+    denied = _KOREAN_NO.search(words[-1]) is not None
+    if denied and words[-1][0] in "않아못" and len(words) > 1:
+        words = words[:-1]
+    last = "있" if words[-1][0] == "없" else words[-1][0]
+    return (*words[:-1], last), denied

@@ -137,8 +137,8 @@ def _bars(scene: Scene) -> Iterator[_Bar]:
                 continue
             if not (deed.sides - deed.subject) <= scene.reading.keys or _behind(near, deed):
                 continue
-            kin = _kin(_keys(refused) if refused else frozenset((deed.verb,)))
-            yield _Bar(near, deed.subject, kin | {deed.verb})
+            verbs = _keys(refused) if refused else frozenset((deed.verb,))
+            yield _Bar(near, deed.subject, _kin(verbs) | verbs)
 
 
 def _behind(near: Near, deed: Deed) -> bool:

@@ -21,7 +21,8 @@ __all__ = ["only_denied"]
 
 _NEGATORS = frozenset(
     "not never cannot niet geen nooit nicht kein keine keinen keinem keiner keines nie niemals ne pas"
-    " jamais non não nunca не нет ни нельзя никогда nie ikke inte ei değil değildir"
+    " jamais non não nunca не нет ни нельзя никогда ikke inte ei değil değildir"
+    " không chẳng tidak bukan לא אינו אינה δεν δε μην eivät nem nejsou není"
     " नहीं न मत لا لم لن ليس ليست غير".split()
 )
 _BY_LANGUAGE = {"es": frozenset(("no",)), "en": frozenset(("no",))}
@@ -29,7 +30,7 @@ _PLAIN = {"нельзя": "можно", "нет": "есть", "cannot": "can", "
 """What a word that denies says without its denial."""
 _SMALL = frozenset(
     "a an the een de het der die das ein eine einen einem einer un une uno una le la les el los las"
-    " il lo gli o os as um uma du des di del d n do does did y en".split()
+    " lo gli o os as um uma du des di del d n do does did y en".split()
 )
 _FEWEST = 2
 _ROOT = 3
@@ -37,6 +38,8 @@ _WORD = re.compile(r"[^\W_]+(?:[\u0900-\u0903\u093a-\u094f\u0962\u0963\u064b-\u0
 _CONTRACTED = re.compile(r"(?i)\b(?:(ca|wo|sha)|([a-z]+))n['’]t\b")
 _WHOLE = {"ca": "can", "wo": "will", "sha": "shall"}
 _DIVIDES = re.compile(r"[.,;:!?()–—。、，；：！？।؟،؛]+(?!\d)")
+_THAI = re.compile("[\u0e00-\u0e7f]")
+_THAI_DIVIDES = re.compile(r"\s+")
 
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]")
 _DENIALS = re.compile("ไม่|มิได้|没|沒|不|未|非|勿|無|无")
@@ -86,7 +89,8 @@ def _forms(text: str, *, whole: bool) -> Iterator[tuple[tuple[str, ...], bool]]:
     if NO_NEGATION.search(text):
         return
     yield from _form(text)
-    parts = [] if whole else [part for part in _DIVIDES.split(text) if part.strip()]
+    divides = _THAI_DIVIDES if _THAI.search(text) else _DIVIDES
+    parts = [] if whole else [part for part in divides.split(text) if part.strip()]
     if len(parts) > 1:
         for part in parts:
             yield from _form(part)
@@ -121,15 +125,15 @@ def _spaced(words: list[str], spoken: str) -> tuple[tuple[str, ...], bool] | Non
     ]
     if len(kept) < _FEWEST:
         return None
-    return tuple(_stem(word, spoken) for word in kept), len(denied) % 2 == 1
+    return tuple(map(_stem, kept)), len(denied) % 2 == 1
 
 
 _WITH_NE = frozenset(("pas", "jamais"))
 
 
-def _stem(word: str, spoken: str) -> str:
+def _stem(word: str) -> str:
     """Return a word without its ending, which may change with a negation."""
-    if spoken == "en":
+    if word.isascii():
         return key_of(word) or word
     return word[: max(_SHORTEST, len(word) - 2)]
 

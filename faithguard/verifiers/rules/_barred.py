@@ -85,7 +85,39 @@ def barred(scene: Scene, name: str) -> Verdict | None:
             meant = meant and _of_this(scene, bar)
         if meant and not _affirmed(scene, bar):
             return contradiction(scene, name, "the context denies it of this", bar.near)
-    return None
+    return _listed(scene, name, items)
+
+
+def _listed(scene: Scene, name: str, items: list[_Item]) -> Verdict | None:
+    """Grant "Supported systems: Linux" where "it runs on Linux"."""
+    nears: list[Near] = []
+    for item in items:
+        kin = _kin(item.said)
+        if not kin or len(item.said - kin) > _MOST_OTHER:
+            return None
+        bar = _Bar(scene.near[0], item.keys, kin) if scene.near else None
+        near = _sayer(scene, bar) if bar else None
+        if near is None:
+            return None
+        nears.append(near)
+    if not nears or scene.reading.values:
+        return None
+    return _supported(scene, name, "the context says it of this", nears)
+
+
+_MOST_OTHER = 1
+"""Words of a lead-in besides what it says of its items: "platforms"."""
+
+
+def _supported(scene: Scene, name: str, reason: str, nears: Sequence[Near]) -> Verdict:
+    return Verdict(
+        claim=scene.claim.id,
+        label="supported",
+        p_supported=0.95,
+        verifier=name,
+        reason=reason,
+        evidence=tuple(near.sentence.evidence() for near in nears),
+    )
 
 
 def _items_of(text: str) -> Iterator[_Item]:
@@ -114,7 +146,10 @@ _LEAD = re.compile(r"\s*[:?]\s+")
 
 
 def _meets(item: _Item, bar: _Bar) -> bool:
-    return item.keys == bar.keys and (not item.said or not bar.kin.isdisjoint(item.said))
+    if item.keys != bar.keys:
+        return False
+    # a name alone is no denial of "the lift is not grey"
+    return not bar.kin.isdisjoint(item.said) if item.said else len(bar.kin) > 1
 
 
 def _kin(verbs: frozenset[str]) -> frozenset[str]:
@@ -157,13 +192,20 @@ def _says(deed: Deed, reading: Reading, bar: _Bar) -> bool:
     """Whether a deed says that the thing is so."""
     if deed.denied or deed.conditional or deed.only or deed.verb not in bar.kin:
         return False
-    if ONLY.search(reading.text) or _LIMITED.search(reading.text):
+    tokens = reading.tokens
+    start = next((n for n in range(deed.at, 0, -1) if tokens[n - 1].lower in _WALLS), 0)
+    end = next((n for n in range(deed.at, len(tokens)) if tokens[n].lower in _WALLS), len(tokens))
+    clause = reading.text[tokens[start].start : tokens[end - 1].end]
+    if ONLY.search(clause) or _LIMITED.search(clause):
         return False
     if deed.passive or deed.adjective:
         before = reading.tokens[deed.start : deed.at]
         if any(_set(part) == bar.keys for part in joined(before)):
             return True
     return any(_set(part) == bar.keys for part in _objects(reading, deed))
+
+
+_WALLS = frozenset(".;!?")
 
 
 def _objects(reading: Reading, deed: Deed) -> Iterator[Sequence[Token]]:
@@ -200,12 +242,18 @@ def _of_this(scene: Scene, bar: _Bar) -> bool:
 
 def _affirmed(scene: Scene, bar: _Bar) -> bool:
     """Whether another sentence says that the thing is so."""
-    return any(
-        _says(deed, near.reading, bar)
+    near = _sayer(scene, bar)
+    return near is not None and near.number != bar.near.number
+
+
+def _sayer(scene: Scene, bar: _Bar) -> Near | None:
+    """Return the first sentence that says that the thing is so."""
+    said = (
+        near
         for near in scene.near
-        if near.number != bar.near.number
-        for deed in known_deeds(scene, near)
+        if any(_says(deed, near.reading, bar) for deed in known_deeds(scene, near))
     )
+    return next(said, None)
 
 
 # -- days on which it is closed ------------------------------------------------------------------
@@ -244,14 +292,8 @@ def _granted(scene: Scene, name: str, days: list[Value]) -> Verdict | None:
     for key in scene.reading.keys - _CLOSED_KEYS:
         if not any(scene.pages.sentences[n].passage in here for n in scene.pages.holders(key)):
             return None
-    return Verdict(
-        claim=scene.claim.id,
-        label="supported",
-        p_supported=0.95,
-        verifier=name,
-        reason="the context says that it is closed then",
-        evidence=tuple(near.sentence.evidence() for near in nears if near is not None),
-    )
+    found = [near for near in nears if near is not None]
+    return _supported(scene, name, "the context says that it is closed then", found)
 
 
 def is_closed(scene: Scene, value: Value) -> bool:

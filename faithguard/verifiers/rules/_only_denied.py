@@ -1,4 +1,4 @@
-"""Two sentences that differ only by a negation.
+"""Two sentences that differ only by a negation, in languages other than English.
 
 In: a scene. Out: a veto where a sentence, or a clause, of the context has the very words of the
 claim and one negation more, or less; else None. In the languages of the closed lists below, also
@@ -13,30 +13,28 @@ from collections.abc import Iterator
 
 from faithguard.types import Verdict
 from faithguard.verifiers._values._words import language
-from faithguard.verifiers.rules._parts import NO_NEGATION
 from faithguard.verifiers.rules._reading import key_of
 from faithguard.verifiers.rules._scene import Scene, contradiction
 
 __all__ = ["only_denied"]
 
 _NEGATORS = frozenset(
-    "not never cannot niet geen nooit nicht kein keine keinen keinem keiner keines nie niemals ne pas"
+    "niet geen nooit nicht kein keine keinen keinem keiner keines nie niemals ne pas"
     " jamais non não nunca не нет ни нельзя никогда ikke inte ei değil değildir"
     " không chẳng tidak bukan לא אינו אינה δεν δε μην eivät nem nejsou není"
     " नहीं न मत لا لم لن ليس ليست غير".split()
 )
-_BY_LANGUAGE = {"es": frozenset(("no",)), "en": frozenset(("no",))}
-_PLAIN = {"нельзя": "можно", "нет": "есть", "cannot": "can", "yok": "var", "yoktur": "vardır"}
+_SPANISH = frozenset(("no",))
+"""In Portuguese it says where."""
+_PLAIN = {"нельзя": "можно", "нет": "есть", "yok": "var", "yoktur": "vardır"}
 """What a word that denies says without its denial."""
 _SMALL = frozenset(
-    "a an the een de het der die das ein eine einen einem einer un une uno una le la les el los las"
-    " lo gli o os as um uma du des di del d n do does did y en".split()
+    "a een de het der die das ein eine einen einem einer un une uno una le la les el los las"
+    " lo gli o os as um uma du des di del d n y en".split()
 )
 _FEWEST = 2
 _ROOT = 3
 _WORD = re.compile(r"[^\W_]+(?:[\u0900-\u0903\u093a-\u094f\u0962\u0963\u064b-\u0652]+[^\W_]*)*")
-_CONTRACTED = re.compile(r"(?i)\b(?:(ca|wo|sha)|([a-z]+))n['’]t\b")
-_WHOLE = {"ca": "can", "wo": "will", "sha": "shall"}
 _DIVIDES = re.compile(r"[.,;:!?()–—。、，；：！？।؟،؛]+(?!\d)")
 _THAI = re.compile("[\u0e00-\u0e7f]")
 _THAI_DIVIDES = re.compile(r"\s+")
@@ -86,8 +84,6 @@ _NOTE = ("only_denied", 0)
 
 def _forms(text: str, *, whole: bool) -> Iterator[tuple[tuple[str, ...], bool]]:
     """Yield the words of a text, and of its clauses, without negations; whether these are odd."""
-    if NO_NEGATION.search(text):
-        return
     yield from _form(text)
     divides = _THAI_DIVIDES if _THAI.search(text) else _DIVIDES
     parts = [] if whole else [part for part in divides.split(text) if part.strip()]
@@ -100,7 +96,6 @@ def _form(text: str) -> Iterator[tuple[tuple[str, ...], bool]]:
     if _UNSPACED.search(text):
         yield _unspaced(text)
         return
-    text = _CONTRACTED.sub(lambda m: f"{_WHOLE.get((m[1] or '').lower(), m[2] or '')} not", text)
     words = _WORD.findall(text.lower())
     if len(words) < _FEWEST:
         return
@@ -114,7 +109,7 @@ def _form(text: str) -> Iterator[tuple[tuple[str, ...], bool]]:
 
 
 def _spaced(words: list[str], spoken: str) -> tuple[tuple[str, ...], bool] | None:
-    denials = _NEGATORS | _BY_LANGUAGE.get(spoken, frozenset())
+    denials = _NEGATORS | (_SPANISH if spoken == "es" else frozenset[str]())
     denied = [word for word in words if word in denials or word in _PLAIN]
     if "ne" in denied and not _WITH_NE.isdisjoint(denied):
         denied.remove("ne")  # "ne ... pas" denies once

@@ -36,13 +36,13 @@ class Polarity(Family):
         """Return a veto, or None where polarity agrees or is not clear."""
         scene = scene_of(claim, context)
         for check in (
+            on_closed_days,
             own_negation,
             only_denied,
             gainsaid,
             denied_or_not,
             none_such,
             barred,
-            on_closed_days,
             kept_to,
             excepted,
             waived,

@@ -445,16 +445,23 @@ def _led(units: list[_Unit]) -> Iterator[_Unit]:
                     leads.pop()
                 leads.append((level, _HERE.sub("", unit.words)))
             continue
-        if leads:
-            unit = replace(unit, lead=tuple(text for _, text in leads))
-        elif denying and _stands_under(unit, following, denying):
-            unit = replace(unit, lead=(f"{denying.rstrip('?:：. ')}:",))
-        elif telling and depth > 0 and unit.first and not has_verb(unit.words):
-            unit = replace(unit, lead=(f"{telling.rstrip('?:：. ')}:",))
+        lead = tuple(text for _, text in leads) or _from_title(unit, following, denying, telling)
+        unit = replace(unit, lead=lead)
         yield _as_meant(unit, above)
         if depth == 0:
             leads.clear()
             telling = ""
+
+
+def _from_title(
+    unit: _Unit, following: _Unit | None, denying: str, telling: str
+) -> tuple[str, ...]:
+    """Return the title in force as the lead-in of what it denies, or says something of."""
+    if denying and _stands_under(unit, following, denying):
+        return (f"{denying.rstrip('?:：. ')}:",)
+    if telling and _depth(unit) > 0 and unit.first and not has_verb(unit.words):
+        return (f"{telling.rstrip('?:：. ')}:",)
+    return ()
 
 
 def _as_meant(unit: _Unit, above: str) -> _Unit:
@@ -492,7 +499,8 @@ def _tells_of_items(unit: _Unit, following: _Unit | None) -> bool:
 
 
 _OF_ITEMS = re.compile(
-    r"(?:what|(?:(?:the|all|our) )?(?:[\w-]+ ){1,3}(?:that|which|who|you|we|they)) (?:(?:you|we|they) )?"
+    r"(?:what|(?:(?:the|all|our) )?(?:[\w-]+ ){1,3}(?:that|which|who|you|we|they)) "
+    r"(?:(?:you|we|they) )?"
     r"(?:is|are|can|cannot|can['’]t|may|must|do|does|don['’]t|doesn['’]t|have|has)\b[^.!?:;]{0,60}|"
     r"(?:(?:the|all|our) )?(?:currently |not |un)?(?:supported|available|included|accepted|covered|"
     r"allowed|permitted|eligible|refundable|returnable|required|compatible|insured)"

@@ -15,6 +15,7 @@ from faithguard._denied import is_negative
 from faithguard.types import Verdict
 from faithguard.verifiers._values import Value
 from faithguard.verifiers.rules._deeds import Deed, deeds_of
+from faithguard.verifiers.rules._measures import holding
 from faithguard.verifiers.rules._parts import ONLY
 from faithguard.verifiers.rules._reading import Reading, Token, key_of, read
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
@@ -122,6 +123,8 @@ def _supported(scene: Scene, name: str, reason: str, nears: Sequence[Near]) -> V
 
 def _items_of(text: str) -> Iterator[_Item]:
     """Yield the things that a claim without a verb only names, after what is said of them."""
+    if len(text) > _LONGEST:
+        return
     before, item = _split(_TICK.sub(" ", text).strip(" \ufe0f"))
     if is_negative(before) or is_negative(item) or ONLY.search(text):
         return
@@ -142,7 +145,9 @@ def _split(text: str) -> tuple[str, str]:
     return text[: found[-1].start()], text[found[-1].end() :]
 
 
-_LEAD = re.compile(r"\s*[:?]\s+")
+_LEAD = re.compile(r"[:?]\s")
+_LONGEST = 300
+"""Characters of a claim that names a thing."""
 
 
 def _meets(item: _Item, bar: _Bar) -> bool:
@@ -307,22 +312,20 @@ _OPEN = _keys("open available reach call contact answer work serve")
 def _closed_on(scene: Scene, value: Value) -> Near | None:
     """Return the sentence that says of a day that what the claim is about is closed then."""
     found: Near | None = None
-    for number, sentence in enumerate(scene.pages.sentences):
-        if sentence.header or not any(value.family == v.family for v in scene.all[number].values):
-            continue
+    numbers = {near.number for near, _ in holding(scene, value)}
+    for key in _CLOSED_KEYS:
+        numbers.update(scene.pages.holders(key))
+    for number in sorted(numbers):
         reading = scene.all[number]
-        for day in (v for v in reading.values if v.family == "days"):
-            if not _within(day, value):
-                continue
+        for day in (v for v in reading.values if v.family == "days" and _within(v, value)):
             clause = reading.clause_at(day.start)
-            if clause is None:
+            if clause is None or reading.row:
                 continue
-            told_there = " ".join(t.lower for t in reading.words(clause))
-            if not _CLOSED.search(told_there):
+            words = reading.words(clause)
+            if not _CLOSED.search(" ".join(token.lower for token in words)):
                 return None  # said to be open, or of something else
-            first = reading.words(clause)[0].lower
             others = clause.keys - _CLOSED_KEYS - scene.reading.keys
-            if first in _WE or not others:
+            if words[0].lower in _WE or not others:
                 found = found or scene.at(number)
     return found
 

@@ -26,7 +26,12 @@ _LINKS = frozenset(
     "available offered included provided possible is are was were be been can has have comes come"
     " supported allowed permitted accepted sold valid".split()
 )
-_FREED = re.compile(r"\b(?:except|unless|other\s+than|apart\s+from|not|never|without|if|when)\b", re.I)
+_VERBS = _LINKS | frozenset(
+    "includes include gets get covers cover offers offer gives give".split()
+)
+_FREED = re.compile(
+    r"\b(?:except|unless|other\s+than|apart\s+from|not|never|without|if|when)\b", re.I
+)
 _NO = re.compile(r"[:;]\s*(?:no|none|false|[❌✗✘✖🚫👎–—-])\W*(?:;|$)", re.I)
 
 
@@ -73,29 +78,24 @@ def _all_kept(scene: Scene) -> Iterator[_Kept]:
 def _kept(near: Near, tokens: Sequence[Token], at: int) -> _Kept | None:
     """Read "SSO is only available on the Business plan", "Only the Business plan has SSO"."""
     low = at
-    while low and tokens[low - 1].lower not in _STOPS:
+    while low and tokens[low - 1].lower not in _STOPS and at - low < _NEAR:
         low -= 1
     high = at + 1
-    while high < len(tokens) and tokens[high].lower not in _STOPS:
+    while high < len(tokens) and tokens[high].lower not in _STOPS and high - at < _NEAR:
         high += 1
     if _negative(tokens[low:high]):
         return None
     place = at + 1
     while place < high and tokens[place].lower in _LINKS:
         place += 1
-    if low == at or tokens[at - 1].lower == "available":
-        verb = next((n for n in range(at + 1, high) if tokens[n].lower in _LINKS), None)
-    else:
-        verb = None
-    if verb is not None and low == at:  # the subject
+    verb = next((n for n in range(at + 1, high) if tokens[n].lower in _VERBS), None)
+    if low == at and verb is not None:
         one, given = tokens[at + 1 : verb], [_set(tokens[verb:high])]
     elif place < high and tokens[place].lower in _BEFORE_PLACE:
         end = _end(tokens, place + 1, high)
         one, given = tokens[place + 1 : end], list(_names(tokens[low:at]))
     elif place == high:  # "on the Business plan only"
-        begin = next(
-            (n for n in range(at - 1, low, -1) if tokens[n].lower in _BEFORE_PLACE), None
-        )
+        begin = next((n for n in range(at - 1, low, -1) if tokens[n].lower in _BEFORE_PLACE), None)
         if begin is None:
             return None
         one, given = tokens[begin + 1 : at], list(_names(tokens[low:begin]))
@@ -108,7 +108,11 @@ def _kept(near: Near, tokens: Sequence[Token], at: int) -> _Kept | None:
     return _Kept(near, tuple(given), keys[-1], frozenset(keys[:-1]) - {keys[-1]})
 
 
-_STOPS = frozenset(".;!?:") | (BOUNDS & frozenset("but while whereas although though because".split()))
+_STOPS = frozenset(".;!?:") | (
+    BOUNDS & frozenset("but while whereas although though because".split())
+)
+_NEAR = 40
+"""Words around "only" that are read."""
 _FEWEST = 2
 """Words of one of a kind: which, and of what kind."""
 
@@ -146,9 +150,9 @@ def _others(scene: Scene, kept: _Kept) -> bool:
     found = list(_of_kind(scene.reading, kept.kind))
     if not found:
         return _named_alone(scene, kept)
-    return any(every or (which and not which <= kept.which | kept.given[0]) for which, every in found) and (
-        not any(which and which <= kept.which for which, _ in found)
-    )
+    return any(
+        every or (which and not which <= kept.which | kept.given[0]) for which, every in found
+    ) and (not any(which and which <= kept.which for which, _ in found))
 
 
 def _of_kind(reading: Reading, kind: str) -> Iterator[tuple[frozenset[str], bool]]:
@@ -158,7 +162,9 @@ def _of_kind(reading: Reading, kind: str) -> Iterator[tuple[frozenset[str], bool
         if token.key != kind:
             continue
         low = number
-        while low and (tokens[low - 1].key or tokens[low - 1].lower in JOINS | {",", "the", "both"}):
+        while low and (
+            tokens[low - 1].key or tokens[low - 1].lower in JOINS | {",", "the", "both"}
+        ):
             if tokens[low - 1].lower in _LINKS:
                 break
             low -= 1

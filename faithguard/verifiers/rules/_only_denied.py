@@ -33,7 +33,6 @@ _SMALL = frozenset(
     " lo gli o os as um uma du des di del d n y en".split()
 )
 _FEWEST = 2
-_ROOT = 3
 _WORD = re.compile(r"[^\W_]+(?:[\u0900-\u0903\u093a-\u094f\u0962\u0963\u064b-\u0652]+[^\W_]*)*")
 _DIVIDES = re.compile(r"[.,;:!?()–—。、，；：！？।؟،؛]+(?!\d)")
 _THAI = re.compile("[\u0e00-\u0e7f]")
@@ -49,7 +48,11 @@ _JAPANESE = (
 )
 _HANGUL = re.compile("[\uac00-\ud7a3]")
 _KOREAN_NO = re.compile("않|없|아니|아닙|못")
-_TURKISH_NO = re.compile(r"(?:m[ae]z(?:lar|ler)?|m[ıiuü]yor\w*|m[ae]d[ıi]\w*|m[ae]yacak|m[ae]yecek)$")
+_TURKISH = re.compile(
+    r"(?P<root>\w{3,}?)(?:(?P<no>m[ae]z(?:lar|ler)?|m[ıiuü]yor\w*|m[ae]d[ıi]\w*)|[aeıiuü]r(?:lar|ler)?|"
+    r"[ıiuü]yor\w*|[dt][ıiuü]\w*)"
+)
+"""A verb and its ending, which may deny it."""
 
 
 def only_denied(scene: Scene, name: str) -> Verdict | None:
@@ -105,7 +108,9 @@ def _form(text: str) -> Iterator[tuple[tuple[str, ...], bool]]:
     found = _spaced(words, language(text))
     if found is not None:
         yield found
-    yield ("tr", *words[:-1], words[-1][:_ROOT]), _TURKISH_NO.search(words[-1]) is not None
+    verb = _TURKISH.fullmatch(words[-1])
+    if verb is not None:
+        yield ("tr", *words[:-1], verb["root"]), verb["no"] is not None
 
 
 def _spaced(words: list[str], spoken: str) -> tuple[tuple[str, ...], bool] | None:
@@ -114,9 +119,7 @@ def _spaced(words: list[str], spoken: str) -> tuple[tuple[str, ...], bool] | Non
     if "ne" in denied and not _WITH_NE.isdisjoint(denied):
         denied.remove("ne")  # "ne ... pas" denies once
     kept = [
-        _PLAIN.get(word, word)
-        for word in words
-        if word in _PLAIN or word not in denials | _SMALL
+        _PLAIN.get(word, word) for word in words if word in _PLAIN or word not in denials | _SMALL
     ]
     if len(kept) < _FEWEST:
         return None

@@ -19,7 +19,27 @@ __all__ = ["Cell", "Group", "Table", "groups_of", "tables_of"]
 _MOST_ROWS = 400
 _YES = frozenset("yes y x ✓ ✔ ✅ ☑ 👍 true ja oui sí si sim included 有 是".split())
 _NO = frozenset(
-    ("no", "n", "–", "-", "—", "✗", "✘", "❌", "✖", "👎", "🚫", "false", "nein", "non", "não", "", "none", "无", "否")
+    (
+        "no",
+        "n",
+        "–",
+        "-",
+        "—",
+        "✗",
+        "✘",
+        "❌",
+        "✖",
+        "👎",
+        "🚫",
+        "false",
+        "nein",
+        "non",
+        "não",
+        "",
+        "none",
+        "无",
+        "否",
+    )
 )
 
 

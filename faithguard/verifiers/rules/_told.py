@@ -44,7 +44,7 @@ def known_deeds(scene: Scene, near: Near) -> tuple[Deed, ...]:
 def _each(deed: Deed, reading: Reading) -> Iterator[Deed]:
     """Yield a deed, and the same of each of its joined subjects: "dogs and cats may not"."""
     yield deed
-    if not deed.passive and not deed.adjective or deed.pronoun or deed.verb in _TOGETHER:
+    if (not deed.passive and not deed.adjective) or deed.pronoun or deed.verb in _TOGETHER:
         return
     tokens = reading.tokens[deed.start : deed.at]
     if any(token.lower in _OF_BOTH for token in tokens):
@@ -77,7 +77,9 @@ def joined(tokens: Sequence[Token]) -> list[list[Token]]:
 _JOINS = frozenset(("and", "or", "nor"))
 _OF_BOTH = frozenset("together between combination combined mix mixture both".split())
 _TOGETHER = frozenset(
-    filter(None, map(key_of, "combine mix merge join link swap compare same different equal".split()))
+    filter(
+        None, map(key_of, "combine mix merge join link swap compare same different equal".split())
+    )
 )
 """What is said of two together is not said of each."""
 

@@ -159,7 +159,7 @@ def _meets(item: _Item, bar: _Bar) -> bool:
 
 def _kin(verbs: frozenset[str]) -> frozenset[str]:
     """Return the verbs that say the same of a thing as one of some."""
-    return frozenset().union(*(family for family in _FAMILIES if family & verbs))
+    return frozenset(key for family in _FAMILIES if family & verbs for key in family)
 
 
 def _bars(scene: Scene) -> Iterator[_Bar]:
@@ -238,7 +238,7 @@ def _set(part: Sequence[Token]) -> frozenset[str]:
 def _of_this(scene: Scene, bar: _Bar) -> bool:
     """Whether the passage of a denial speaks of what the claim is about."""
     passage = bar.near.sentence.passage
-    about = frozenset().union(*(deed.subject for deed in told(scene))) - bar.keys
+    about = frozenset(key for deed in told(scene) for key in deed.subject) - bar.keys
     return all(
         any(scene.pages.sentences[n].passage == passage for n in scene.pages.holders(key))
         for key in about
@@ -313,7 +313,7 @@ def _closed_on(scene: Scene, value: Value) -> Near | None:
     """Return the sentence that says of a day that what the claim is about is closed then."""
     found: Near | None = None
     numbers = {near.number for near, _ in holding(scene, value)}
-    for key in _CLOSED_KEYS:
+    for key in sorted(_CLOSED_KEYS):
         numbers.update(scene.pages.holders(key))
     for number in sorted(numbers):
         reading = scene.all[number]

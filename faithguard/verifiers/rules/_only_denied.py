@@ -8,13 +8,13 @@ where words are not parted by spaces or where the ending of a verb denies it.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator
+from functools import lru_cache
 
 from faithguard.types import Verdict
 from faithguard.verifiers._values._words import language
 from faithguard.verifiers.rules._reading import key_of
-from faithguard.verifiers.rules._scene import Scene, contradiction
+from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 
 __all__ = ["only_denied"]
 
@@ -57,42 +57,27 @@ _TURKISH = re.compile(
 
 def only_denied(scene: Scene, name: str) -> Verdict | None:
     """Veto the words of the context with one negation more or less."""
-    index = _index(scene)
-    found: int | None = None
-    for key, odd in _forms(scene.claim.text, whole=True):
-        for other, number in index.get(key, ()):
-            if other == odd:
+    mine = dict(_form(scene.claim.text))
+    found: Near | None = None
+    for near in scene.near if mine else ():
+        if near.sentence.denied or near.sentence.header:
+            continue
+        for key, odd in _forms(near.sentence.words):
+            if key in mine and mine[key] == odd:
                 return None  # it says the claim as well
-            found = number
+            if key in mine:
+                found = near
     if found is None:
         return None
-    return contradiction(scene, name, "the context differs by a negation", scene.at(found))
+    return contradiction(scene, name, "the context differs by a negation", found)
 
 
-def _index(scene: Scene) -> dict[tuple[str, ...], list[tuple[bool, int]]]:
-    """Return the sentences and clauses of the context by their words without negations."""
-    known: dict[tuple[str, ...], list[tuple[bool, int]]] | None = scene.pages.notes.get(_NOTE)
-    if known is None:
-        known = scene.pages.notes[_NOTE] = defaultdict(list)
-        for number, sentence in enumerate(scene.pages.sentences):
-            if sentence.denied or sentence.header:
-                continue
-            for key, odd in _forms(sentence.words, whole=False):
-                known[key].append((odd, number))
-    return known
-
-
-_NOTE = ("only_denied", 0)
-
-
-def _forms(text: str, *, whole: bool) -> Iterator[tuple[tuple[str, ...], bool]]:
-    """Yield the words of a text, and of its clauses, without negations; whether these are odd."""
-    yield from _form(text)
+@lru_cache(maxsize=2_048)
+def _forms(text: str) -> tuple[tuple[tuple[str, ...], bool], ...]:
+    """Return the words of a text, and of its clauses, without negations; whether these are odd."""
     divides = _THAI_DIVIDES if _THAI.search(text) else _DIVIDES
-    parts = [] if whole else [part for part in divides.split(text) if part.strip()]
-    if len(parts) > 1:
-        for part in parts:
-            yield from _form(part)
+    parts = [part for part in divides.split(text) if part.strip()]
+    return tuple(form for part in (text, *parts) for form in _form(part))
 
 
 def _form(text: str) -> Iterator[tuple[tuple[str, ...], bool]]:

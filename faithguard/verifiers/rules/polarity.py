@@ -2,7 +2,8 @@
 
 In: a claim and its context. Out: a veto where a clause of the context says the same as one of the
 claim but denies it, says the opposite word, says it of fewer, only allows it, or ties it to a
-condition that the claim drops; else silence. Negation in ten languages, the rest in English.
+condition that the claim drops, or keeps it to another; what says so in fewer words is granted; else
+silence. Negation in some twenty languages, the rest in English.
 """
 
 from __future__ import annotations

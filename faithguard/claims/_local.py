@@ -468,8 +468,8 @@ def _led(units: list[_Unit]) -> Iterator[_Unit]:
     """Drop titles and lead-ins; hand lead-ins to the units that they lead to."""
     # The lead-ins in force, with the list depth of their items.
     leads: list[tuple[int, str]] = []
-    denying = above = ""
-    """The title in force that denies what stands under it, and the last one, whatever it says."""
+    denying = above = telling = ""
+    """The titles in force that deny, or say, what stands under them, and the last one."""
     for index, unit in enumerate(units):
         following = units[index + 1] if index + 1 < len(units) else None
         depth = _depth(unit)
@@ -478,10 +478,12 @@ def _led(units: list[_Unit]) -> Iterator[_Unit]:
         if unit.block.kind == "code":
             leads.clear()
             continue
-        if _entitles(unit, following):
+        tells = _tells_of_items(unit, following)
+        if tells or _entitles(unit, following):
             leads.clear()
             above = unit.words
             denying = above if denies_items(above) else ""
+            telling = above if tells and not denying else ""
             continue
         if following is not None and _leads(unit, following):
             if _speaks(unit, following):
@@ -492,13 +494,23 @@ def _led(units: list[_Unit]) -> Iterator[_Unit]:
                     leads.pop()
                 leads.append((level, _HERE.sub("", unit.words)))
             continue
-        if leads:
-            unit = replace(unit, lead=tuple(text for _, text in leads))
-        elif denying and _stands_under(unit, following, denying):
-            unit = replace(unit, lead=(f"{denying.rstrip('?:：. ')}:",))
+        lead = tuple(text for _, text in leads) or _from_title(unit, following, denying, telling)
+        unit = replace(unit, lead=lead)
         yield _as_meant(unit, above)
         if depth == 0:
             leads.clear()
+            telling = ""
+
+
+def _from_title(
+    unit: _Unit, following: _Unit | None, denying: str, telling: str
+) -> tuple[str, ...]:
+    """Return the title in force as the lead-in of what it denies, or says something of."""
+    if denying and _stands_under(unit, following, denying):
+        return (f"{denying.rstrip('?:：. ')}:",)
+    if telling and _depth(unit) > 0 and unit.first and not has_verb(unit.words):
+        return (f"{telling.rstrip('?:：. ')}:",)
+    return ()
 
 
 def _as_meant(unit: _Unit, above: str) -> _Unit:
@@ -521,6 +533,29 @@ def _entitles(unit: _Unit, following: _Unit | None) -> bool:
         and denies_items(unit.words)
         and not (_COLON.search(unit.words) and _leads(unit, following))
     )
+
+
+def _tells_of_items(unit: _Unit, following: _Unit | None) -> bool:
+    """Say whether a title says of the items of a list what they are: "Items you can return"."""
+    bold = unit.source.startswith(("**", "__")) and unit.source.endswith(("**", "__"))
+    if unit.block.kind != "heading" and (not bold or unit.item):
+        return False
+    if following is None or _depth(following) <= _depth(unit) or following.block.kind == "row":
+        return False
+    if has_verb(following.words) or _COLON.search(unit.words):
+        return False
+    return _OF_ITEMS.fullmatch(_PLACE_NUMBER.sub("", unit.words).strip()) is not None
+
+
+_OF_ITEMS = re.compile(
+    r"(?:what|(?:(?:the|all|our) )?(?:[\w-]+ ){1,3}(?:that|which|who|you|we|they)) "
+    r"(?:(?:you|we|they) )?"
+    r"(?:is|are|can|cannot|can['’]t|may|must|do|does|don['’]t|doesn['’]t|have|has)\b[^.!?:;]{0,60}|"
+    r"(?:(?:the|all|our) )?(?:currently |not |un)?(?:supported|available|included|accepted|covered|"
+    r"allowed|permitted|eligible|refundable|returnable|required|compatible|insured)"
+    r"(?: [\w-]+){0,3}",
+    re.IGNORECASE,
+)
 
 
 def _stands_under(unit: _Unit, following: _Unit | None, title: str) -> bool:

@@ -17,9 +17,29 @@ from faithguard.verifiers.rules._reading import Reading, read
 __all__ = ["Cell", "Group", "Table", "groups_of", "tables_of"]
 
 _MOST_ROWS = 400
-_YES = frozenset("yes y x ✓ ✔ true ja oui sí si sim included 有 是".split())
+_YES = frozenset("yes y x ✓ ✔ ✅ ☑ 👍 true ja oui sí si sim included 有 是".split())
 _NO = frozenset(
-    ("no", "n", "–", "-", "—", "✗", "✘", "false", "nein", "non", "não", "", "none", "无", "否")
+    (
+        "no",
+        "n",
+        "–",
+        "-",
+        "—",
+        "✗",
+        "✘",
+        "❌",
+        "✖",
+        "👎",
+        "🚫",
+        "false",
+        "nein",
+        "non",
+        "não",
+        "",
+        "none",
+        "无",
+        "否",
+    )
 )
 
 
@@ -33,7 +53,7 @@ class Cell:
     @property
     def truth(self) -> bool | None:
         """Whether it says yes or no; None if it says something else."""
-        plain = self.text.lower()
+        plain = self.text.lower().rstrip("\ufe0f")
         return True if plain in _YES else False if plain in _NO else None
 
 

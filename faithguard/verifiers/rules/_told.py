@@ -6,15 +6,16 @@ before.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
 from faithguard.verifiers._values._words import language
 from faithguard.verifiers.rules._deeds import Deed, deeds_of
-from faithguard.verifiers.rules._reading import read
+from faithguard.verifiers.rules._reading import Reading, Token, key_of, read
 from faithguard.verifiers.rules._scene import Near, Scene
 
-__all__ = ["known_deeds", "told"]
+__all__ = ["joined", "known_deeds", "told"]
 
 
 def told(scene: Scene) -> tuple[Deed, ...]:
@@ -34,8 +35,53 @@ def known_deeds(scene: Scene, near: Near) -> tuple[Deed, ...]:
     if found is None:
         before = scene.pages.inherited(near.number)
         deeds = deeds_of(near.reading)
-        found = scene.pages.notes[key] = tuple(_resolved(deed, before) for deed in deeds)
+        found = scene.pages.notes[key] = tuple(
+            each for deed in deeds for each in _each(_resolved(deed, before), near.reading)
+        )
     return found
+
+
+def _each(deed: Deed, reading: Reading) -> Iterator[Deed]:
+    """Yield a deed, and the same of each of its joined subjects: "dogs and cats may not"."""
+    yield deed
+    if (not deed.passive and not deed.adjective) or deed.pronoun or deed.verb in _TOGETHER:
+        return
+    tokens = reading.tokens[deed.start : deed.at]
+    if any(token.lower in _OF_BOTH for token in tokens):
+        return
+    parts = joined(tokens)
+    last = len(parts) - 1
+    for number, part in enumerate(parts if last else ()):
+        # "black and white dogs" are no "black"
+        alone = len(part) == 1 and number < last and not part[0].lower.endswith("s")
+        keys = frozenset(token.key for token in part if token.key) & deed.subject
+        if keys and not (alone and len(parts[last]) > 1):
+            patients = (deed.patients - deed.subject) | keys
+            yield replace(deed, patients=patients, subject=keys)
+
+
+def joined(tokens: Sequence[Token]) -> list[list[Token]]:
+    """Return the words of each noun of "a, b and c"; one list where nothing is joined."""
+    parts: list[list[Token]] = [[]]
+    joined = False
+    for token in tokens:
+        if token.lower in _JOINS or token.lower == ",":
+            joined = joined or token.lower in _JOINS
+            parts.append([])
+        elif token.key:
+            parts[-1].append(token)
+    kept = [part for part in parts if part]
+    return kept if joined else [[token for part in kept for token in part]]
+
+
+_JOINS = frozenset(("and", "or", "nor"))
+_OF_BOTH = frozenset("together between combination combined mix mixture both".split())
+_TOGETHER = frozenset(
+    filter(
+        None, map(key_of, "combine mix merge join link swap compare same different equal".split())
+    )
+)
+"""What is said of two together is not said of each."""
 
 
 def _resolved(deed: Deed, before: frozenset[str]) -> Deed:

@@ -2,20 +2,24 @@
 
 In: a claim and its context. Out: a veto where a clause of the context says the same as one of the
 claim but denies it, says the opposite word, says it of fewer, only allows it, or ties it to a
-condition that the claim drops; else silence. Negation in ten languages, the rest in English.
+condition that the claim drops, or keeps it to another; what says so in fewer words is granted; else
+silence. Negation in some twenty languages, the rest in English.
 """
 
 from __future__ import annotations
 
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
+from faithguard.verifiers.rules._barred import barred, on_closed_days
 from faithguard.verifiers.rules._comparatives import first_of_some, other_way_round, superlative
 from faithguard.verifiers.rules._conditions import condition_dropped
 from faithguard.verifiers.rules._exceptions import excepted, left_out, waived
 from faithguard.verifiers.rules._family import Family
+from faithguard.verifiers.rules._kept import kept_to
 from faithguard.verifiers.rules._modality import demanded_instead, duty_or_not, stronger
 from faithguard.verifiers.rules._negated import own_negation
 from faithguard.verifiers.rules._negation import denied_or_not, gainsaid, none_such
+from faithguard.verifiers.rules._only_denied import only_denied
 from faithguard.verifiers.rules._opposites import opposite_said
 from faithguard.verifiers.rules._quantifiers import counted_otherwise
 from faithguard.verifiers.rules._scene import Scene, scene_of, unmentioned
@@ -33,10 +37,14 @@ class Polarity(Family):
         """Return a veto, or None where polarity agrees or is not clear."""
         scene = scene_of(claim, context)
         for check in (
+            on_closed_days,
             own_negation,
+            only_denied,
             gainsaid,
             denied_or_not,
             none_such,
+            barred,
+            kept_to,
             excepted,
             waived,
             superlative,

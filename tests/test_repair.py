@@ -701,6 +701,63 @@ def test_a_value_of_something_else_corrects_nothing(bad: str) -> None:
         assert line.strip(" .") in CARD or said == "Ask us."
 
 
+DOSES = "The dose for grown goats is 40 ml. The dose for lambs is 15 ml. Kids must not drink whey."
+
+
+@pytest.mark.parametrize("more", ["", "| Grown goats | 40 ml |\n"])
+@pytest.mark.parametrize(
+    "context",
+    [
+        DOSES,
+        f"{DOSES} Kids drink no more than 9 ml of cold whey.",
+        f"{DOSES} The dose for old kids of wild goats is not known.",
+    ],
+)
+def test_a_cell_takes_no_value_of_another_row_or_column(context: str, more: str) -> None:
+    """Its sentence names all of what the row is about, and speaks of the column."""
+    table = f"| Who | Dose |\n|---|---|\n| Lambs | 15 ml |\n{more}"
+    fixed = repaired(f"{table}| Kids | 25 ml |\n", context, wrong={"25 ml": "contradicted"})
+    assert fixed.output == table
+    told = f"{context} The dose for kids is 5 ml."
+    fixed = repaired(f"{table}| Kids | 25 ml |\n", told, wrong={"25 ml": "contradicted"})
+    assert fixed.output == f"{table}| Kids | 5 ml |\n"
+
+
+@pytest.mark.parametrize(
+    ("answer", "context"),
+    [
+        ("Oars and sails cost 9 francs.", "Oars cost 2 francs, sails cost 5 francs."),
+        ("Oars & sails cost 9 francs.", "Oars cost 2 francs, sails cost 5 francs."),
+        ("Oars or sails cost 9 francs.", "Oars cost 2 francs, sails cost 5 francs."),
+        ("Oars, sails and hulls cost 9 francs.", "Sails and hulls cost 5 francs, oars 2 francs."),
+        ("Sails and hulls cost 9 francs.", "Oars cost 2 francs for hulls, 5 francs for sails."),
+        (
+            "The ferry leaves at 9:30 on Fridays and Sundays.",
+            "The ferry leaves at 8:15 on weekdays and at 10:00 on Fridays.",
+        ),
+    ],
+)
+def test_a_value_of_one_is_not_said_of_both(answer: str, context: str) -> None:
+    """What is said of several is corrected only where the context gives all of them that value."""
+    rest = "The pier is long."
+    wrong = dict.fromkeys(["9 francs", "9:30"], "contradicted")
+    assert repaired(f"{answer} {rest}", f"{context} {rest}", wrong=wrong).output == rest
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        "Oars and sails cost 5 francs.",
+        "Hulls cost 2 francs, oars and sails cost 5 francs.",
+        "Sails cost 5 francs. Oars cost 5 francs.",
+    ],
+)
+def test_a_value_of_both_is_said_of_both(context: str) -> None:
+    """In one sentence or in two."""
+    fixed = repaired("Oars and sails cost 9 francs.", context, wrong={"9": "contradicted"})
+    assert fixed.output == "Oars and sails cost 5 francs."
+
+
 # -- a sentence that is true in part ----------------------------------------------------------
 
 MUSEUM = (
@@ -737,6 +794,8 @@ def test_the_true_part_of_a_sentence_stays(answer: str, left: str) -> None:
     [
         "Tickets are not valid on ferries, unless a marshal waives it. The mill was built in 1890.",
         "Tickets are valid, but never on gondolas or zeppelins. The mill was built in 1890.",
+        "Tickets are not valid on ferries and looms and maps cost 9 pesos. "
+        "The mill was built in 1890.",
     ],
 )
 def test_what_binds_the_rest_never_goes_alone(answer: str) -> None:

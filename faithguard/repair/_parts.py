@@ -13,7 +13,8 @@ from dataclasses import replace
 from itertools import pairwise
 
 from faithguard._denied import is_negative
-from faithguard.claims._verbs import has_verb
+from faithguard.claims._plain import has_words
+from faithguard.claims._verbs import has_verb, verb_at
 from faithguard.repair._edits import Edit, edited
 from faithguard.repair._layout import Layout, Unit
 from faithguard.types import Span
@@ -33,6 +34,8 @@ _MOST = 8
 
 _ASIDE = re.compile(r"\s*\([^()]{2,300}\)")
 _JOINT = re.compile(r"\s*;\s+|\s*,\s+(?:and\s+|und\s+|et\s+|y\s+|e\s+|en\s+)?|\s+(?:and|und|et)\s+")
+# "robes cost 9 euros": whatever its verb is
+_AMOUNT = re.compile(r"[^\W\d]+ [^\W\d]+(?: [^\W\d]+){0,8} \W?\d")
 _END = re.compile(r"[.!?。！？]*[\"”»)\]*_]*\s*$")
 _BINDS = re.compile(
     r"(?i)\b(?:if|unless|except\w*|only|when|whenever|where|but|although|though|while|whereas|"
@@ -50,10 +53,13 @@ def part_cut(layout: Layout, unit: Unit, context: Context) -> tuple[Edit, ...] |
     parts = list(_parts(text))
     if not 1 < len(parts) <= _MOST:
         return None
+    pairs = list(pairwise(parts))
     gone = [span for span in parts[1:] if not _held(text[slice(*span)], context)]
     if not gone or not _held(text[slice(*parts[0])], context):
         return None
     if any(_binds(text[slice(*span)]) for span in gone):
+        return None
+    if any(two in gone and one not in gone and _shares(text, one, two) for one, two in pairs):
         return None
     edits = [
         Edit(start, _aside_end(text, parts[0], end) if start == parts[0][1] else end, "")
@@ -71,6 +77,14 @@ def part_cut(layout: Layout, unit: Unit, context: Context) -> tuple[Edit, ...] |
     if is_negative(made.text) != is_negative(text):
         return None
     return tuple(replace(one, start=one.start + at, end=one.end + at) for one in made.edits)
+
+
+def _shares(text: str, one: Span, two: Span) -> bool:
+    """Say whether a part is what the next one says something of: "towels" of "and robes cost"."""
+    rest = text[two[0] + len(_joint(text, two)) : two[1]]
+    verb = verb_at(rest)
+    own = _AMOUNT.match(rest) or (verb is not None and has_words(rest[: verb.start()]))
+    return bool(own) and not has_verb(text[slice(*one)])
 
 
 def _aside_end(text: str, first: Span, end: int) -> int:

@@ -807,3 +807,35 @@ def mended(answer: str) -> str | None:
     """Return what a guard delivers in the place of an answer."""
     exchange = Exchange(id="e", answer=answer, passages=(Passage(text=MUSEUM),))
     return settled(Course(POLICY, max_attempts=1), Scorer(), exchange).answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "left"),
+    [
+        ("The mill was built in 1980, and it cures gout.", "The mill was built in 1890."),
+        ("The mill was built in 1980 and giants fear it.", None),
+        ("The mill was built in 1980, which cures gout.", None),
+        ("The mill was built in 1980 because giants fear it.", None),
+        ("The mill was built in 1980 - giants fear it.", None),
+        ("Giants fear it, and the mill was built in 1980.", None),
+        ("The mill was built in 1980, the mill shows looms, wheels and maps.", ""),
+    ],
+)
+@pytest.mark.parametrize("form", ["{}", '{{"answer": "{}"}}'])
+def test_a_corrected_sentence_holds_nothing_else_that_is_unsupported(
+    answer: str, left: str | None, form: str
+) -> None:
+    """Each clause is looked for on its own: a verifier may call the whole of it supported."""
+    fixed = repaired(form.format(answer), MUSEUM, wrong={"1980": "contradicted"}).output
+    if left == "":
+        assert fixed == form.format(answer.replace("1980", "1890"))
+    else:
+        assert fixed == (left if form == "{}" else None)
+
+
+def test_a_part_that_is_kept_stands_on_its_own() -> None:
+    """What is left of a sentence must not hold a clause that no passage holds."""
+    half = "The mill shows looms{}; the mill is full of Owls. The mill is old."
+    kept = "The mill shows looms. The mill is old."
+    assert repaired(half.format(""), MUSEUM, wrong=["Owls"]).output == kept
+    assert repaired(half.format(", which giants fear"), MUSEUM, wrong=["Owls"]).output is None

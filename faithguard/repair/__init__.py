@@ -32,7 +32,7 @@ from faithguard.repair._corrections import corrections
 from faithguard.repair._cuts import cuts
 from faithguard.repair._edits import Edit, Edited, edited
 from faithguard.repair._layout import Layout, Unit, layout_of
-from faithguard.repair._parts import part_cut
+from faithguard.repair._parts import held_throughout, is_held, part_cut
 from faithguard.repair._rewrite import Rewrite, rewrite_of, texts_in
 from faithguard.types import Claim, Evidence, Exchange, Repair, Report
 from faithguard.verifiers import Context
@@ -169,10 +169,14 @@ class Mending:
     def _options(self, patient: _Patient) -> Iterator[_Option]:
         contradicted = any(claim.label == "contradicted" for claim in patient.wrong)
         for edits in self._corrected(patient):
-            yield _Option(edits)
+            held = held_throughout(self._layout, patient.unit, edits, self._context)
+            if held is not None:
+                yield _Option(held)
         if contradicted and not self._asked:
             yield _Option(ask=True)
         cut = clause_cut(self._layout, patient.unit, patient.wrong, patient.good)
+        if cut is not None and not all(map(self._is_held, patient.good)):
+            cut = None
         if cut is None:
             cut = part_cut(self._layout, patient.unit, self._context)
         if cut is not None:
@@ -181,6 +185,10 @@ class Mending:
             yield _Option(drop=True)
         if not contradicted and not self._asked:
             yield _Option(ask=True)
+
+    def _is_held(self, claim: Claim) -> bool:
+        """Say whether the context holds each part of a claim that is kept without its sentence."""
+        return is_held(self._answer[slice(*claim.span)], self._context)
 
     def _corrected(self, patient: _Patient) -> Iterator[tuple[Edit, ...]]:
         """Yield ways to correct all that is wrong in a unit."""

@@ -475,10 +475,14 @@ def _joined(text: str, value: Value, *, sure: bool = False) -> list[str]:
         [text[a[1] : b[0]] for a, b in pairwise([(0, 0), *before])][::-1],
         [text[a[1] : b[0]] for a, b in pairwise([*after, (len(text), len(text))])],
     ):
-        own = list(takewhile(lambda piece: not has_verb(piece) and not _amounts(piece), run))
+        own = list(takewhile(_is_bare, run))
         between = len(own) < len(run) and _amounts(run[len(own)])
         found += [] if sure and between else own
     return found
+
+
+def _is_bare(piece: str) -> bool:
+    return not (has_verb(piece) or leans(piece) or _amounts(piece))
 
 
 def _amounts(text: str) -> bool:

@@ -18,6 +18,7 @@ from faithguard.guard import Course, Reported, Step, settled
 from faithguard.testing import ChatServer, JudgeServer, honest
 from faithguard.types import Claim, Exchange, Repair, Verdict
 from faithguard.verifiers import Context, Finding
+from tests.growth import LINEAR, growth
 from tests.repairs import POLICY, Outcome, Truth, amend, mend, rows
 
 ROWS = {row.id: row for row in rows()}
@@ -839,3 +840,28 @@ def test_a_part_that_is_kept_stands_on_its_own() -> None:
     kept = "The mill shows looms. The mill is old."
     assert repaired(half.format(""), MUSEUM, wrong=["Owls"]).output == kept
     assert repaired(half.format(", which giants fear"), MUSEUM, wrong=["Owls"]).output is None
+
+
+def test_a_comma_of_a_passage_takes_no_space_along() -> None:
+    """What is put in the place of "and" may begin with a comma."""
+    answer = "Sails cost 2 francs and oars cost 5 francs."
+    said = "Oars cost 2 francs, sails cost 5 francs."
+    assert repaired(answer, said, wrong={"Sails cost 2": "contradicted"}).output == said
+
+
+def test_a_clause_that_hangs_on_another_is_not_left_alone() -> None:
+    """Of "Although it shows maps, giants fear it." the first half is no sentence."""
+    answer = "Although the mill shows maps, giants row it to Owls. The mill is old."
+    assert repaired(answer, MUSEUM, wrong=["Owls"]).output == "The mill is old."
+
+
+@pytest.mark.parametrize("clause", ["The dose is 500 mg and ", "the dose is 500 mg, "])
+def test_a_sentence_without_end_is_mended_in_linear_time(clause: str) -> None:
+    """Beyond some number of clauses it is left out, and not weighed value by value."""
+
+    def work(size: int) -> None:
+        answer = f"{clause * size}so on. The mill is old."
+        context = "The dose for goats is 200 mg. The dose is 500 g."
+        assert repaired(answer, context, wrong={"500": "contradicted"}).output == "The mill is old."
+
+    assert growth(work, 600) < LINEAR

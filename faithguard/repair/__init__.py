@@ -32,7 +32,7 @@ from faithguard.repair._corrections import corrections
 from faithguard.repair._cuts import cuts
 from faithguard.repair._edits import Edit, Edited, edited
 from faithguard.repair._layout import Layout, Unit, layout_of
-from faithguard.repair._parts import held_throughout, is_held, part_cut
+from faithguard.repair._parts import held_throughout, is_held, is_long, part_cut
 from faithguard.repair._rewrite import Rewrite, rewrite_of, texts_in
 from faithguard.types import Claim, Evidence, Exchange, Repair, Report
 from faithguard.verifiers import Context
@@ -46,6 +46,9 @@ _MOST_CHECKS = 4
 
 _MOST_ALONE = 20
 """Units that are looked at one by one for what keeps them from going."""
+
+_LONGEST = 2_000
+"""Characters of a unit that is corrected: each of its values is weighed against all others."""
 
 _LIKELY = 0.35
 """Share of a claim that the context must hold to say something else instead of it."""
@@ -191,7 +194,11 @@ class Mending:
         return is_held(self._answer[slice(*claim.span)], self._context)
 
     def _corrected(self, patient: _Patient) -> Iterator[tuple[Edit, ...]]:
-        """Yield ways to correct all that is wrong in a unit."""
+        """Yield ways to correct all that is wrong in a unit; none where it is too long for that."""
+        if is_long(self._layout.text(patient.unit)) and patient.unit.kind == "prose":
+            return
+        if len(self._layout.text(patient.unit)) > _LONGEST:
+            return
         found: list[list[tuple[Edit, ...]]] = []
         for claim in patient.wrong:
             unit = patient.unit

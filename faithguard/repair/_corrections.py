@@ -381,6 +381,9 @@ class _Case:
             new = new[:1].lower() + new[1:]
         elif at == 0 and old[:1].isupper():
             new = new[:1].upper() + new[1:]
+        if new[:1] in ",;:":
+            blank = len(part.text[:at]) - len(part.text[:at].rstrip())
+            at, old = at - blank, part.text[at - blank : at] + old  # no space before a comma
         # the stop of "8 pm." may be that of the sentence, too
         after = part.text[at + len(old) :]
         if old.endswith(".") and not new.endswith(".") and not after.strip():

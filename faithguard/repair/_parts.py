@@ -21,7 +21,7 @@ from faithguard.types import Span
 from faithguard.verifiers import Context
 from faithguard.verifiers._terms import keys_in
 
-__all__ = ["held_throughout", "is_held", "part_cut"]
+__all__ = ["held_throughout", "is_held", "is_long", "part_cut"]
 
 _HELD = 0.75
 """Share of a part that the context must hold to stay; below, it goes."""
@@ -41,6 +41,11 @@ _END = re.compile(r"[.!?。！？]*[\"”»)\]*_]*\s*$")
 _CLAUSES = re.compile(
     r"\s+[–—-]+\s+|:\s+|(?i:\s+(?:but|while|because|since|which|who|or|so|although|though|as|"
     r"aber|weil|oder|mais|ou|pero|porque|o)\s+)"
+)
+_SUBORDINATE = re.compile(
+    r"\W*(?i:although|though|while|whereas|because|since|as|if|unless|when|whenever|once|until|after|"
+    r"before|obwohl|während|weil|wenn|falls|da|bien que|puisque|si|quand|aunque|porque|cuando|"
+    r"sebbene|perché|quando|embora)\b"
 )
 _KEY = re.compile(r"\"(?:[^\"\\]|\\.)*\"\s*:")
 _BINDS = re.compile(
@@ -100,20 +105,21 @@ def held_throughout(
 
 def is_held(text: str, context: Context) -> bool:
     """Say whether the context holds each part of a text; of a single one that is verified."""
-    if _is_long(text):
+    if is_long(text):
         return False
     parts = [text[slice(*span)] for span in _parts(text)]
     whole = len(parts) < 2 and not _CLAUSES.search(text)
     return whole or all(_held(part, context) for part in parts)
 
 
-def _is_long(text: str) -> bool:
+def is_long(text: str) -> bool:
+    """Say whether a text is too long, or has too many parts, to be mended by its parts."""
     return len(text) > _LONGEST or len(list(islice(_parts(text), _MOST + 1))) > _MOST
 
 
 def _without(text: str, context: Context) -> tuple[Edit, ...] | None:
     """Return the edits that leave parts of a text out which the context does not hold."""
-    if _is_long(text):
+    if is_long(text):
         return None
     parts = list(_parts(text))
     pairs = list(pairwise(parts))
@@ -122,6 +128,8 @@ def _without(text: str, context: Context) -> tuple[Edit, ...] | None:
         return None
     if any(_binds(text[slice(*span)]) for span in gone):
         return None
+    if _SUBORDINATE.match(text) and parts[1] in gone:
+        return None  # "Although it is safe" is no sentence
     if any(two in gone and one not in gone and _shares(text, one, two) for one, two in pairs):
         return None
     edits = [

@@ -18,6 +18,7 @@ from faithguard.guard import Course, Reported, Step, settled
 from faithguard.testing import ChatServer, JudgeServer, honest
 from faithguard.types import Claim, Exchange, Repair, Verdict
 from faithguard.verifiers import Context, Finding
+from tests.growth import LINEAR, growth
 from tests.repairs import POLICY, Outcome, Truth, amend, mend, rows
 
 ROWS = {row.id: row for row in rows()}
@@ -701,6 +702,63 @@ def test_a_value_of_something_else_corrects_nothing(bad: str) -> None:
         assert line.strip(" .") in CARD or said == "Ask us."
 
 
+DOSES = "The dose for grown goats is 40 ml. The dose for lambs is 15 ml. Kids must not drink whey."
+
+
+@pytest.mark.parametrize("more", ["", "| Grown goats | 40 ml |\n"])
+@pytest.mark.parametrize(
+    "context",
+    [
+        DOSES,
+        f"{DOSES} Kids drink no more than 9 ml of cold whey.",
+        f"{DOSES} The dose for old kids of wild goats is not known.",
+    ],
+)
+def test_a_cell_takes_no_value_of_another_row_or_column(context: str, more: str) -> None:
+    """Its sentence names all of what the row is about, and speaks of the column."""
+    table = f"| Who | Dose |\n|---|---|\n| Lambs | 15 ml |\n{more}"
+    fixed = repaired(f"{table}| Kids | 25 ml |\n", context, wrong={"25 ml": "contradicted"})
+    assert fixed.output == table
+    told = f"{context} The dose for kids is 5 ml."
+    fixed = repaired(f"{table}| Kids | 25 ml |\n", told, wrong={"25 ml": "contradicted"})
+    assert fixed.output == f"{table}| Kids | 5 ml |\n"
+
+
+@pytest.mark.parametrize(
+    ("answer", "context"),
+    [
+        ("Oars and sails cost 9 francs.", "Oars cost 2 francs, sails cost 5 francs."),
+        ("Oars & sails cost 9 francs.", "Oars cost 2 francs, sails cost 5 francs."),
+        ("Oars or sails cost 9 francs.", "Oars cost 2 francs, sails cost 5 francs."),
+        ("Oars, sails and hulls cost 9 francs.", "Sails and hulls cost 5 francs, oars 2 francs."),
+        ("Sails and hulls cost 9 francs.", "Oars cost 2 francs for hulls, 5 francs for sails."),
+        (
+            "The ferry leaves at 9:30 on Fridays and Sundays.",
+            "The ferry leaves at 8:15 on weekdays and at 10:00 on Fridays.",
+        ),
+    ],
+)
+def test_a_value_of_one_is_not_said_of_both(answer: str, context: str) -> None:
+    """What is said of several is corrected only where the context gives all of them that value."""
+    rest = "The pier is long."
+    wrong = dict.fromkeys(["9 francs", "9:30"], "contradicted")
+    assert repaired(f"{answer} {rest}", f"{context} {rest}", wrong=wrong).output == rest
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        "Oars and sails cost 5 francs.",
+        "Hulls cost 2 francs, oars and sails cost 5 francs.",
+        "Sails cost 5 francs. Oars cost 5 francs.",
+    ],
+)
+def test_a_value_of_both_is_said_of_both(context: str) -> None:
+    """In one sentence or in two."""
+    fixed = repaired("Oars and sails cost 9 francs.", context, wrong={"9": "contradicted"})
+    assert fixed.output == "Oars and sails cost 5 francs."
+
+
 # -- a sentence that is true in part ----------------------------------------------------------
 
 MUSEUM = (
@@ -737,6 +795,8 @@ def test_the_true_part_of_a_sentence_stays(answer: str, left: str) -> None:
     [
         "Tickets are not valid on ferries, unless a marshal waives it. The mill was built in 1890.",
         "Tickets are valid, but never on gondolas or zeppelins. The mill was built in 1890.",
+        "Tickets are not valid on ferries and looms and maps cost 9 pesos. "
+        "The mill was built in 1890.",
     ],
 )
 def test_what_binds_the_rest_never_goes_alone(answer: str) -> None:
@@ -763,3 +823,60 @@ def mended(answer: str, passage: str = MUSEUM) -> str | None:
     """Return what a guard delivers in the place of an answer."""
     exchange = Exchange(id="e", answer=answer, passages=(Passage(text=passage),))
     return settled(Course(POLICY, max_attempts=1), Scorer(), exchange).answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "left"),
+    [
+        ("The mill was built in 1980, and it cures gout.", "The mill was built in 1890."),
+        ("The mill was built in 1980 and giants fear it.", None),
+        ("The mill was built in 1980, which cures gout.", None),
+        ("The mill was built in 1980 because giants fear it.", None),
+        ("The mill was built in 1980 - giants fear it.", None),
+        ("Giants fear it, and the mill was built in 1980.", None),
+        ("The mill was built in 1980, the mill shows looms, wheels and maps.", ""),
+    ],
+)
+@pytest.mark.parametrize("form", ["{}", '{{"answer": "{}"}}'])
+def test_a_corrected_sentence_holds_nothing_else_that_is_unsupported(
+    answer: str, left: str | None, form: str
+) -> None:
+    """Each clause is looked for on its own: a verifier may call the whole of it supported."""
+    fixed = repaired(form.format(answer), MUSEUM, wrong={"1980": "contradicted"}).output
+    if left == "":
+        assert fixed == form.format(answer.replace("1980", "1890"))
+    else:
+        assert fixed == (left if form == "{}" else None)
+
+
+def test_a_part_that_is_kept_stands_on_its_own() -> None:
+    """What is left of a sentence must not hold a clause that no passage holds."""
+    half = "The mill shows looms{}; the mill is full of Owls. The mill is old."
+    kept = "The mill shows looms. The mill is old."
+    assert repaired(half.format(""), MUSEUM, wrong=["Owls"]).output == kept
+    assert repaired(half.format(", which giants fear"), MUSEUM, wrong=["Owls"]).output is None
+
+
+def test_a_comma_of_a_passage_takes_no_space_along() -> None:
+    """What is put in the place of "and" may begin with a comma."""
+    answer = "Sails cost 2 francs and oars cost 5 francs."
+    said = "Oars cost 2 francs, sails cost 5 francs."
+    assert repaired(answer, said, wrong={"Sails cost 2": "contradicted"}).output == said
+
+
+def test_a_clause_that_hangs_on_another_is_not_left_alone() -> None:
+    """Of "Although it shows maps, giants fear it." the first half is no sentence."""
+    answer = "Although the mill shows maps, giants row it to Owls. The mill is old."
+    assert repaired(answer, MUSEUM, wrong=["Owls"]).output == "The mill is old."
+
+
+@pytest.mark.parametrize("clause", ["The dose is 500 mg and ", "the dose is 500 mg, "])
+def test_a_sentence_without_end_is_mended_in_linear_time(clause: str) -> None:
+    """Beyond some number of clauses it is left out, and not weighed value by value."""
+
+    def work(size: int) -> None:
+        answer = f"{clause * size}so on. The mill is old."
+        context = "The dose for goats is 200 mg. The dose is 500 g."
+        assert repaired(answer, context, wrong={"500": "contradicted"}).output == "The mill is old."
+
+    assert growth(work, 600) < LINEAR

@@ -34,7 +34,7 @@ from faithguard.repair._corrections import corrections
 from faithguard.repair._cuts import cuts
 from faithguard.repair._edits import Edit, Edited, edited
 from faithguard.repair._layout import Layout, Unit, layout_of
-from faithguard.repair._parts import part_cut
+from faithguard.repair._parts import held_throughout, is_held, is_long, part_cut
 from faithguard.repair._rewrite import Rewrite, rewrite_of, texts_in
 from faithguard.types import Claim, Evidence, Exchange, Repair, Report
 from faithguard.verifiers import Context
@@ -48,6 +48,9 @@ _MOST_CHECKS = 4
 
 _MOST_ALONE = 20
 """Units that are looked at one by one for what keeps them from going."""
+
+_LONGEST = 2_000
+"""Characters of a unit that is corrected: each of its values is weighed against all others."""
 
 _LIKELY = 0.35
 """Share of a claim that the context must hold to say something else instead of it."""
@@ -178,11 +181,14 @@ class Mending:
     def _options(self, patient: _Patient) -> Iterator[_Option]:
         contradicted = any(claim.label == "contradicted" for claim in patient.wrong)
         for edits in self._corrected(patient):
-            if self._keeps_subject(patient.unit, edits):
-                yield _Option(edits)
+            held = held_throughout(self._layout, patient.unit, edits, self._context)
+            if held is not None and self._keeps_subject(patient.unit, held):
+                yield _Option(held)
         if contradicted and not self._asked:
             yield _Option(ask=True)
         cut = clause_cut(self._layout, patient.unit, patient.wrong, patient.good)
+        if cut is not None and not all(map(self._is_held, patient.good)):
+            cut = None
         if cut is None:
             cut = part_cut(self._layout, patient.unit, self._context)
         if cut is not None and self._keeps_subject(patient.unit, cut):
@@ -192,8 +198,16 @@ class Mending:
         if not contradicted and not self._asked:
             yield _Option(ask=True)
 
+    def _is_held(self, claim: Claim) -> bool:
+        """Say whether the context holds each part of a claim that is kept without its sentence."""
+        return is_held(self._answer[slice(*claim.span)], self._context)
+
     def _corrected(self, patient: _Patient) -> Iterator[tuple[Edit, ...]]:
-        """Yield ways to correct all that is wrong in a unit."""
+        """Yield ways to correct all that is wrong in a unit; none where it is too long for that."""
+        if is_long(self._layout.text(patient.unit)) and patient.unit.kind == "prose":
+            return
+        if len(self._layout.text(patient.unit)) > _LONGEST:
+            return
         found: list[list[tuple[Edit, ...]]] = []
         for claim in patient.wrong:
             unit = patient.unit

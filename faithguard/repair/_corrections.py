@@ -12,19 +12,20 @@ guesses: whoever uses one has it verified.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import Match, SequenceMatcher
-from itertools import islice, pairwise
+from itertools import islice, pairwise, takewhile
 
 from faithguard.claims._plain import CITATION, has_words
+from faithguard.claims._verbs import has_verb
 from faithguard.repair._antecedents import leans
 from faithguard.repair._edits import Edit
 from faithguard.repair._layout import Unit
 from faithguard.types import Claim, Evidence, Span
 from faithguard.verifiers import Context
 from faithguard.verifiers._context import Sentence
-from faithguard.verifiers._terms import analyse
+from faithguard.verifiers._terms import analyse, stem
 from faithguard.verifiers._values import Value, find_values
 
 __all__ = ["Correction", "corrections"]
@@ -52,6 +53,11 @@ _SHORT = 2
 
 _COUNTING = frozenset({"", "person", "times"})
 _CURRENCY = re.compile("[A-Z]{3}|krone|krona|crown")
+_MEASURES = frozenset(
+    map(stem, "height altitude elevation length width depth distance weight size price".split())
+)
+"""Names of what a value measures: a sentence mostly says it by the unit alone."""
+
 _MARK_UP = re.compile(r"[\[\](){}<>|*_`#]")
 
 _CELL = re.compile(r"(?<!\\)\|")
@@ -59,7 +65,9 @@ _TOKEN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_]+(?:[.,:'’-][^\W_]+)*
 _NAME = re.compile(
     r"[^\W\d_a-z][\w'’-]*(?:[ ](?:(?:de|van|von|der|of|da|di) )?[^\W\d_a-z][\w'’-]*)*"
 )
-_BREAK = re.compile(r"[,;]|\b(?:and|und|et|y|e|en)\b")
+_BREAK = re.compile(r"[,;&]|(?<=[^\W\d_])/(?=[^\W\d_]{3})|\b(?:and|or|und|oder|et|ou|y|o|e|en)\b")
+_LABEL = re.compile(r"^.*:\s", re.DOTALL)
+_PIECE = re.compile(r"[,;]\s")
 _CLAUSE_END = re.compile(rf"[.!?](?=\s)|{_BREAK.pattern}")
 
 
@@ -101,6 +109,9 @@ class _Part:
     text: str
     beside: tuple[tuple[str, float], ...] = ()
     """Texts that tell what it is about, with what they weigh: a row's first cell, a header."""
+    key: str = ""
+    """What its row is about: the first cell, or of that one the others."""
+    header: str = ""
 
 
 class _Case:
@@ -141,8 +152,16 @@ class _Case:
         edits = [edit for edit in found if edit is not None]
         if not self._row:
             # a clause of which another value stays wrong would make another claim of this one
-            left = {_clause(*mine) for mine, edit in zip(wrong, found, strict=True) if not edit}
-            if left & {_clause(*mine) for mine, edit in zip(wrong, found, strict=True) if edit}:
+            left = {
+                _clause(mine[0].text, mine[1])
+                for mine, edit in zip(wrong, found, strict=True)
+                if not edit
+            }
+            if left & {
+                _clause(mine[0].text, mine[1])
+                for mine, edit in zip(wrong, found, strict=True)
+                if edit
+            }:
                 return
         # two values cannot both be the same one of the context
         if edits and len({edit.new for edit in edits}) == len(edits):
@@ -169,27 +188,67 @@ class _Case:
         elif len(ranked) > 1 and ranked[0][0] < _CLEARLY * ranked[1][0]:
             return None
         _, sentence, rival = ranked[0]
-        if not self._is_of(part, sentence, value):
+        if not self._is_of(part, sentence, value, rival):
             return None
         new = rival.text
         if rival.start == 0 and rival.family in ("number", "clock") and new[1:2].islower():
             new = new[:1].lower() + new[1:]  # "Fifteen", at the beginning of a sentence
         return self._edit(part, value.start, value.text, sentence, rival.start, new)
 
-    def _is_of(self, part: _Part, sentence: Sentence, value: Value) -> bool:
-        """Say whether a sentence is about what a value's clause is about.
+    def _is_of(self, part: _Part, sentence: Sentence, value: Value, rival: Value) -> bool:
+        """Say whether a sentence gives a rival of what a value is given of.
 
-        A price of adults is none of children: each word of the clause must stand in the
-        sentence, or in the one before it that it takes up.
+        A price of adults is none of children: each word of the value's clause, or of its row's
+        key, must stand in the sentence, or in the one before it that it takes up.
         """
         if self._row:
-            return True
-        words = {key for key in analyse(_clause(part, value)).words if len(key) > _SHORT}
-        words -= set(analyse(value.text).words)
+            if _words(part.key) <= _MEASURES and sorted(value.text) == sorted(rival.text):
+                return True  # "Height | 1420 metres", of what "stands at 1240 metres"
+            return self._names_key(part, sentence) and self._is_in_column(part, sentence, rival)
+        words = _words(_clause(part.text, value)) - set(analyse(value.text).words)
+        if not words <= self._held(sentence):
+            return False
+        return self._is_of_all(_joined(part.text, value), sentence, rival)
+
+    def _is_of_all(self, joined: Iterable[str], sentence: Sentence, rival: Value) -> bool:
+        """Say whether the context gives a value of each of what is joined."""
+        near = dict.fromkeys([sentence, *self._near])
+        keys = [_words(text) | analyse(text).hidden for text in joined]
+        return all(any(_gives(other, words, rival) for other in near) for words in keys if words)
+
+    def _held(self, sentence: Sentence) -> set[str]:
+        """Return the keys of what a sentence is about."""
         held = {*sentence.terms.words, *sentence.terms.labels, *sentence.terms.hidden}
         if leans(sentence.text) and (before := self._context.before(sentence)) is not None:
             held |= {*before.terms.words}
-        return words <= held
+        return held
+
+    def _names_key(self, part: _Part, sentence: Sentence) -> bool:
+        """Say whether a sentence names all of what a row is about."""
+        key, held = analyse(part.key), self._held(sentence)
+        before = self._context.before(sentence)
+        said = {*before.terms.words} if before is not None else set[str]()
+        there = find_values(sentence.words)
+        return all(
+            word in held or (word in said and _takes_up(word, held)) for word in set(key.words)
+        ) and all(any(value.agrees(other) for other in there) for value in key.values)
+
+    def _is_in_column(self, part: _Part, sentence: Sentence, rival: Value) -> bool:
+        """Say whether a sentence gives a value under a column's name, or says no more of it.
+
+        "Rye costs 4 francs" is a price; "Infants must not take 9 mg of caffeine" is no dose.
+        """
+        header = _words(part.header)
+        if header & {*sentence.terms.words, *sentence.terms.labels}:
+            return True
+        own = header.union(_words(part.key), *(_words(other.text) for other in self._parts))
+        clause = _LABEL.sub("", _clause(sentence.text, rival))
+        more = {
+            word
+            for word in _words(clause) - own - set(analyse(rival.text).words)
+            if not any(_takes_up(key, {word}) for key in own)
+        }
+        return len(more) <= 1
 
     def _is_told(self, value: Value) -> bool:
         """Say whether the answer says a value elsewhere."""
@@ -298,8 +357,21 @@ class _Case:
             most = max(len(own), len(other))
             if most > _LONGEST_RUN or _MARK_UP.search(old) or not _can_stand(new):
                 return []
+            if not self._may_exchange(part, own[0].start(), old, sentence, other[0].start(), new):
+                return []
             edits.append(self._edit(part, own[0].start(), old, sentence, other[0].start(), new))
         return edits
+
+    def _may_exchange(
+        self, part: _Part, at: int, old: str, sentence: Sentence, start: int, new: str
+    ) -> bool:
+        """Say whether a value in words that are exchanged is said of all that it was said of."""
+        values = [value for value in _values_of(part) if at <= value.start < at + len(old)]
+        rivals = [
+            value for value in find_values(sentence.text) if start <= value.start < start + len(new)
+        ]
+        joined = [text for value in values for text in _joined(part.text, value)]
+        return all(self._is_of_all(joined, sentence, rival) for rival in rivals)
 
     def _edit(
         self, part: _Part, at: int, old: str, sentence: Sentence, start: int, new: str
@@ -309,6 +381,9 @@ class _Case:
             new = new[:1].lower() + new[1:]
         elif at == 0 and old[:1].isupper():
             new = new[:1].upper() + new[1:]
+        if new[:1] in ",;:":
+            blank = len(part.text[:at]) - len(part.text[:at].rstrip())
+            at, old = at - blank, part.text[at - blank : at] + old  # no space before a comma
         # the stop of "8 pm." may be that of the sentence, too
         after = part.text[at + len(old) :]
         if old.endswith(".") and not new.endswith(".") and not after.strip():
@@ -331,7 +406,8 @@ class _Case:
             if not set(analyse(part.beside[0][0]).words) & set(analyse(said).words):
                 continue  # nothing is said of what the row is about
             at = part.start + part.text.index(text)
-            ranked = sorted(self._names(part, text), reverse=True, key=lambda entry: entry[0])
+            named = [entry for entry in self._names(part, text) if self._names_key(part, entry[2])]
+            ranked = sorted(named, reverse=True, key=lambda entry: entry[0])
             if not ranked or (len(ranked) > 1 and ranked[0][0] < _CLEARLY * ranked[1][0]):
                 continue
             _, name, sentence = ranked[0]
@@ -368,14 +444,77 @@ def _parts(unit: Unit, answer: str, span: Span) -> Iterator[_Part]:
             continue
         header = unit.header[column] if column < len(unit.header) else ""
         beside = ((cells[0][1], 1.0), (header, 0.6)) if column else ()
-        yield _Part(start, text, beside)
+        key = cells[0][1] if column else " ".join(cell for _, cell in cells[1:])
+        yield _Part(start, text, beside, key, header)
 
 
-def _clause(part: _Part, value: Value) -> str:
-    """Return what stands around a value in its part, from one comma or "and" to the next."""
-    before = [match.end() for match in _CLAUSE_END.finditer(part.text, 0, value.start)]
-    after = _CLAUSE_END.search(part.text, value.start + len(value.text))
-    return part.text[before[-1] if before else 0 : after.start() if after else len(part.text)]
+def _words(text: str) -> set[str]:
+    return {key for key in analyse(text).words if len(key) > _SHORT}
+
+
+def _takes_up(word: str, held: set[str]) -> bool:
+    """Say whether a sentence takes a compound up by its last part: "Der Kurs"."""
+    return any(len(other) > _SHORT and word.endswith(other) for other in held)
+
+
+def _clause(text: str, value: Value) -> str:
+    """Return what stands around a value in a text, from one comma or "and" to the next."""
+    before = [match.end() for match in _CLAUSE_END.finditer(text, 0, value.start)]
+    after = _CLAUSE_END.search(text, value.start + len(value.text))
+    return text[before[-1] if before else 0 : after.start() if after else len(text)]
+
+
+def _joined(text: str, value: Value, *, sure: bool = False) -> list[str]:
+    """Return what is joined to a value's clause and has no verb or amount of its own.
+
+    Of "Towels and robes cost 9 euros" the towels: what is said there is said of them too. What is
+    `sure` does not stand between two values.
+    """
+    ends = [match.span() for match in _CLAUSE_END.finditer(text)]
+    before = [span for span in ends if span[1] <= value.start]
+    after = [span for span in ends if span[0] >= value.start + len(value.text)]
+    found: list[str] = []
+    for run in (
+        [text[a[1] : b[0]] for a, b in pairwise([(0, 0), *before])][::-1],
+        [text[a[1] : b[0]] for a, b in pairwise([*after, (len(text), len(text))])],
+    ):
+        own = list(takewhile(_is_bare, run))
+        between = len(own) < len(run) and _amounts(run[len(own)])
+        found += [] if sure and between else own
+    return found
+
+
+def _is_bare(piece: str) -> bool:
+    return not (has_verb(piece) or leans(piece) or _amounts(piece))
+
+
+def _amounts(text: str) -> bool:
+    return any(value.family != "days" for value in find_values(text))
+
+
+def _gives(sentence: Sentence, words: set[str], value: Value) -> bool:
+    """Say whether a sentence gives a value of something, by its words."""
+    text = sentence.words
+    pieces = [text] if _has_one(text, value) else _PIECE.split(text)
+    said = [piece for piece in pieces if _has_one(piece, value)]
+    if not _has_one(text, value):
+        said += [
+            " ".join([_clause(text, other), *_joined(text, other, sure=True)])
+            for other in _like(text, value)
+            if value.agrees(other)
+        ]
+    return any(words <= _words(piece) | analyse(piece).hidden for piece in said)
+
+
+def _has_one(text: str, value: Value) -> bool:
+    """Say whether a value is the only one of its measure in a text."""
+    like = _like(text, value)
+    return bool(like) and all(value.agrees(other) for other in like)
+
+
+def _like(text: str, value: Value) -> list[Value]:
+    """Return the values of a text that could stand in the place of one."""
+    return [other for other in find_values(text) if _same_measure(value, other)]
 
 
 def _values_of(part: _Part) -> tuple[Value, ...]:

@@ -8,18 +8,20 @@ the rest, a condition, an exception or a denial, never goes. Whether it then is 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from faithguard._denied import is_negative
-from faithguard.claims._verbs import has_verb
+from faithguard.claims._plain import CITATION, has_words
+from faithguard.claims._verbs import has_verb, verb_at
 from faithguard.repair._edits import Edit, edited
 from faithguard.repair._layout import Layout, Unit
 from faithguard.types import Span
 from faithguard.verifiers import Context
+from faithguard.verifiers._terms import keys_in
 
-__all__ = ["part_cut"]
+__all__ = ["held_throughout", "is_held", "is_long", "part_cut"]
 
 _HELD = 0.75
 """Share of a part that the context must hold to stay; below, it goes."""
@@ -33,7 +35,19 @@ _MOST = 8
 
 _ASIDE = re.compile(r"\s*\([^()]{2,300}\)")
 _JOINT = re.compile(r"\s*;\s+|\s*,\s+(?:and\s+|und\s+|et\s+|y\s+|e\s+|en\s+)?|\s+(?:and|und|et)\s+")
+# "robes cost 9 euros": whatever its verb is
+_AMOUNT = re.compile(r"[^\W\d]+ [^\W\d]+(?: [^\W\d]+){0,8} \W?\d")
 _END = re.compile(r"[.!?。！？]*[\"”»)\]*_]*\s*$")
+_CLAUSES = re.compile(
+    r"\s+[–—-]+\s+|:\s+|(?i:\s+(?:but|while|because|since|which|who|or|so|although|though|as|"
+    r"aber|weil|oder|mais|ou|pero|porque|o)\s+)"
+)
+_SUBORDINATE = re.compile(
+    r"\W*(?i:although|though|while|whereas|because|since|as|if|unless|when|whenever|once|until|after|"
+    r"before|obwohl|während|weil|wenn|falls|da|bien que|puisque|si|quand|aunque|porque|cuando|"
+    r"sebbene|perché|quando|embora)\b"
+)
+_KEY = re.compile(r"\"(?:[^\"\\]|\\.)*\"\s*:")
 _BINDS = re.compile(
     r"(?i)\b(?:if|unless|except\w*|only|when|whenever|where|but|although|though|while|whereas|"
     r"until|till|before|after|because|since|provided|as long as|without|with|for|from|up to|at|"
@@ -44,16 +58,79 @@ _BINDS = re.compile(
 
 def part_cut(layout: Layout, unit: Unit, context: Context) -> tuple[Edit, ...] | None:
     """Return the edits that leave unsupported parts of a sentence out; None if that is unsafe."""
-    text, at = layout.text(unit), unit.start
-    if unit.kind != "prose" or unit.fenced or len(text) > _LONGEST:
+    if unit.kind != "prose" or unit.fenced:
+        return None
+    made = _without(layout.text(unit), context)
+    if not made:
+        return None
+    return tuple(
+        replace(one, start=one.start + unit.start, end=one.end + unit.start) for one in made
+    )
+
+
+def held_throughout(
+    layout: Layout, unit: Unit, edits: Sequence[Edit], context: Context
+) -> tuple[Edit, ...] | None:
+    """Return the edits of a sentence with those that leave out what stays unsupported in it.
+
+    Args:
+        layout: Of the answer.
+        unit: The sentence.
+        edits: What is changed in it.
+        context: What each part of it must stand in: a long sentence that is true for the most
+            part may be called supported as a whole.
+
+    Returns:
+        The same edits where the context holds each part; None if what it does not hold cannot go.
+    """
+    if unit.kind != "prose":
+        return tuple(edits)
+    old = layout.text(unit)
+    mended = edited(
+        old, [replace(e, start=e.start - unit.start, end=e.end - unit.start) for e in edits]
+    )
+    if mended is None:
+        return None
+    if is_held(_KEY.sub(" ", mended.text) if layout.is_json else mended.text, context):
+        return tuple(edits)
+    if layout.is_json:
+        return None
+    cut = _without(mended.text, context)
+    made = edited(mended.text, cut) if cut else None
+    if made is None:
+        return None
+    evidence = tuple(dict.fromkeys(found for edit in edits for found in edit.evidence))
+    return (Edit(unit.start, unit.end, made.text, evidence),)
+
+
+def is_held(text: str, context: Context) -> bool:
+    """Say whether the context holds each part of a text; of a single one that is verified."""
+    if is_long(text):
+        return False
+    parts = [text[slice(*span)] for span in _parts(text)]
+    whole = len(parts) < 2 and not _CLAUSES.search(text)
+    return whole or all(_held(part, context) for part in parts)
+
+
+def is_long(text: str) -> bool:
+    """Say whether a text is too long, or has too many parts, to be mended by its parts."""
+    return len(text) > _LONGEST or len(list(islice(_parts(text), _MOST + 1))) > _MOST
+
+
+def _without(text: str, context: Context) -> tuple[Edit, ...] | None:
+    """Return the edits that leave parts of a text out which the context does not hold."""
+    if is_long(text):
         return None
     parts = list(_parts(text))
-    if not 1 < len(parts) <= _MOST:
-        return None
+    pairs = list(pairwise(parts))
     gone = [span for span in parts[1:] if not _held(text[slice(*span)], context)]
     if not gone or not _held(text[slice(*parts[0])], context):
         return None
     if any(_binds(text[slice(*span)]) for span in gone):
+        return None
+    if _SUBORDINATE.match(text) and parts[1] in gone:
+        return None  # "Although it is safe" is no sentence
+    if any(two in gone and one not in gone and _shares(text, one, two) for one, two in pairs):
         return None
     edits = [
         Edit(start, _aside_end(text, parts[0], end) if start == parts[0][1] else end, "")
@@ -70,7 +147,15 @@ def part_cut(layout: Layout, unit: Unit, context: Context) -> tuple[Edit, ...] |
         return None
     if is_negative(made.text) != is_negative(text):
         return None
-    return tuple(replace(one, start=one.start + at, end=one.end + at) for one in made.edits)
+    return made.edits
+
+
+def _shares(text: str, one: Span, two: Span) -> bool:
+    """Say whether a part is what the next one says something of: "towels" of "and robes cost"."""
+    rest = text[two[0] + len(_joint(text, two)) : two[1]]
+    verb = verb_at(rest)
+    own = _AMOUNT.match(rest) or (verb is not None and has_words(rest[: verb.start()]))
+    return bool(own) and not has_verb(text[slice(*one)])
 
 
 def _aside_end(text: str, first: Span, end: int) -> int:
@@ -100,7 +185,9 @@ def _inside(place: int, spans: list[Span]) -> bool:
 
 
 def _held(part: str, context: Context) -> bool:
-    return context.select(part).coverage >= _HELD
+    """Say whether the context holds each clause of a part."""
+    found = [clause for clause in _CLAUSES.split(CITATION.sub(" ", part)) if keys_in(clause)]
+    return all(context.select(clause).coverage >= _HELD for clause in found)
 
 
 def _binds(part: str) -> bool:

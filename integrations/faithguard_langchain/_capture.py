@@ -13,7 +13,7 @@ from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
-from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.messages import BaseMessage, ToolMessage
 from langchain_core.outputs import LLMResult
 
 from faithguard import Passage
@@ -27,10 +27,9 @@ from faithguard_langchain._values import (
     finish_reason_of,
     given_in,
     is_error,
-    message_of,
     plain_input,
+    prompt_in,
     text_of,
-    unasked_in,
 )
 
 __all__ = ["Capture", "tool_passages"]
@@ -199,11 +198,9 @@ class Capture(BaseCallbackHandler):
         """Take the exact messages that a model gets."""
         sent = [message for batch in messages for message in batch]
         trace = self._start(run_id, parent_run_id, "model", sent, kwargs)
-        trace.gave(unasked_in(sent))
-        for message in sent:
-            trace.prompted([message_of(message)])
-            if isinstance(message, AIMessage):
-                trace.gave(given_in(message))
+        for message, given in prompt_in(sent):
+            trace.prompted([message])
+            trace.gave(given)
 
     @never_raise
     def on_llm_start(

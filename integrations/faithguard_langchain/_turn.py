@@ -29,7 +29,6 @@ from faithguard_langchain._values import (
     calls_in,
     context_of,
     given_in,
-    is_error,
     message_of,
     plain_input,
     text_of,
@@ -97,14 +96,12 @@ class Notes:
     def _tell(self, key: str, message: BaseMessage, asked: Mapping[str | None, list[str]]) -> None:
         if isinstance(message, AIMessage):
             self._trace.wrote(text_of(message))
+            self._trace.gave([text_of(message)])
             self._trace.passed(_handed(message))
         elif isinstance(message, ToolMessage) and message.response_metadata.get(WRITTEN):
             self._trace.added(text_of(message))
             self._trace.gave([text_of(message)])
-        elif isinstance(message, ToolMessage):
-            if message.tool_call_id not in asked or is_error(message):
-                self._trace.gave([text_of(message)])
-                return
+        elif isinstance(message, ToolMessage) and message.tool_call_id in asked:
             self._trace.asked(key, asked[message.tool_call_id])
             self._trace.retrieved(key, tool_passages(message, message.name or "tool"))
 

@@ -44,9 +44,9 @@ __all__ = [
     "is_error",
     "message_of",
     "plain_input",
+    "prompt_in",
     "text_of",
     "texts_in",
-    "unasked_in",
 ]
 
 T = TypeVar("T")
@@ -281,16 +281,22 @@ def is_error(message: BaseMessage) -> bool:
     return isinstance(message, ToolMessage) and message.status == "error"
 
 
-def unasked_in(messages: Iterable[BaseMessage]) -> Iterator[str]:
-    """Yield what messages of tools say that is no evidence: of errors, or where no model asked."""
+def prompt_in(messages: Iterable[BaseMessage]) -> Iterator[tuple[Message, list[str]]]:
+    """Yield the messages of a model call, each with what it gives to tools.
+
+    What a tool says of an error, or where no model asked it, is worth no more than a model's words.
+    """
     ids: set[str | None] = set()
     for message in messages:
+        plain, given = message_of(message), list[str]()
         if isinstance(message, AIMessage):
             ids |= {key for key, _ in calls_in(message)}
+            given += given_in(message)
         elif isinstance(message, ToolMessage) and (
             is_error(message) or message.tool_call_id not in ids
         ):
-            yield text_of(message)
+            plain = Message("assistant", plain.text)
+        yield plain, given
 
 
 class Whole(Generic[T]):

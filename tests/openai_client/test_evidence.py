@@ -74,10 +74,21 @@ def test_instructions_and_input_of_a_response_are_read_alike() -> None:
     """As messages are, and the outputs of calls with them."""
     call = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}
     output = {"type": "function_call_output", "call_id": "c", "output": "Three."}
-    parts = {"type": "custom_tool_call_output", "output": [{"type": "input_text", "text": "Four."}]}
+    own = {"type": "custom_tool_call", "call_id": "d", "name": "g", "input": "ferry"}
+    parts = {
+        "type": "custom_tool_call_output",
+        "call_id": "d",
+        "output": [{"type": "input_text", "text": "Four."}],
+    }
     body = {
         "instructions": "<document>One.</document>",
-        "input": [{"role": "developer", "content": "<context>Two.</context>"}, call, output, parts],
+        "input": [
+            {"role": "developer", "content": "<context>Two.</context>"},
+            call,
+            output,
+            own,
+            parts,
+        ],
     }
     evidence = evidence_in(body)
 
@@ -90,7 +101,8 @@ def test_results_of_tools_are_evidence() -> None:
     """Also those of the older functions, and in parts."""
     assert texts(*called({"query": "ferry"}, DOC)) == [DOC]
     assert texts(*called({}, [{"type": "text", "text": DOC}])) == [DOC]
-    assert texts({"role": "function", "name": "look_up", "content": DOC}) == [DOC]
+    old = {"role": "assistant", "function_call": {"name": "look_up", "arguments": "{}"}}
+    assert texts(old, {"role": "function", "name": "look_up", "content": DOC}) == [DOC]
 
 
 def test_what_a_model_hands_to_a_tool_is_not() -> None:

@@ -170,24 +170,30 @@ class Wording(NamedTuple):
     tokens: list[str]
     place: Literal["anywhere", "apart", "listed"] | None
     """Where it is known again: in any sentence, as one of its own, as an item of a list; None if
-    it is a single word."""
+    only where there is nothing else."""
     whole: bool
 
 
-def wordings(text: str) -> Iterator[Wording]:
-    """Yield a text and its sentences, as they are looked for in what another call gives back."""
+def wordings(text: str, *, handed: bool = True) -> Iterator[Wording]:
+    """Yield a text and its sentences, as they are looked for in what another call gives back.
+
+    Args:
+        text: Of a model.
+        handed: Whether it went to a tool. What was only said no tool gives back, but one that reads
+            the conversation; any other one that says it, too, confirms it.
+    """
     text = unescaped(text)
     parts = [part for part in _SENTENCE.split(text) if part.strip()]
     for part in dict.fromkeys([text, *parts]):
         tokens = _tokens(part)
         stops = len(parts) > 1 or _STOP.search(part) is not None
         place: Literal["anywhere", "apart", "listed"] | None = None
-        if _size(tokens) >= _STATED:
+        if handed and _size(tokens) >= _STATED:
             place = "anywhere" if stops else "apart"
-        elif len(tokens) > 1:
+        elif handed and len(tokens) > 1:
             place = "apart" if stops else "listed"
         if tokens:
-            yield Wording(tokens, place, part == text)
+            yield Wording(tokens, place, handed and part == text)
 
 
 class Handed:
@@ -216,7 +222,7 @@ class Handed:
             return text
         rest = _Rest(unescaped(text), None)
         here = [wording.tokens for own in self._here for wording in wordings(own)]
-        more = [wording.tokens for wording in self._earlier if wording.place is not None]
+        more = [wording.tokens for wording in self._earlier if len(wording.tokens) > 1]
         if rest.is_all([*here, *more]):
             return ""
         for own in sorted(self._here, key=len, reverse=True):

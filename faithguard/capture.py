@@ -132,8 +132,8 @@ class Trace:
     """What a memory brought."""
     _passed: dict[str, None] = field(default_factory=dict[str, None])
     """What models handed to tools."""
-    _given: dict[str, None] = field(default_factory=dict[str, None])
-    """What tools may give back of models' words, in order."""
+    _given: dict[tuple[str, bool], None] = field(default_factory=dict["tuple[str, bool]", None])
+    """What tools may give back of models' words, and whether it was handed to one; in order."""
     _asked: dict[str, Sequence[str]] = field(default_factory=dict[str, "Sequence[str]"])
     """What each tool was asked with, often by a model."""
     _parents: dict[str, str | None] = field(default_factory=dict[str, str | None])
@@ -173,13 +173,15 @@ class Trace:
         """
         self._asked[run] = texts
 
-    def gave(self, texts: Iterable[str]) -> None:
-        """Take what models handed to tools, or wrote beside it, and what tools say of errors.
+    def gave(self, texts: Iterable[str] = (), *, said: str = "") -> None:
+        """Take words of models that tools may give back from here on: those are no evidence.
 
-        Whatever tool gives it back from here on, be it that another one keeps it: that is no
-        evidence.
+        Args:
+            texts: What was handed to tools. Another one may have kept it.
+            said: What was said beside that, or before.
         """
-        self._given |= dict.fromkeys(text for text in texts if text.strip())
+        given = [*((text, True) for text in texts), (said, False)]
+        self._given |= dict.fromkeys(pair for pair in given if pair[0].strip())
 
     def prompted(self, messages: Iterable[Message]) -> None:
         """Take the exact messages of a model call; a repeated one is kept once."""
@@ -312,7 +314,7 @@ class Trace:
 
     def fetched_passages(self) -> Iterator[Passage]:
         """Yield what retrievers and tools returned, less what a model put into it."""
-        given = [list(wordings(text)) for text in self._given]
+        given = [list(wordings(text, handed=handed)) for text, handed in self._given]
         brought: list[str] = []
         for fetched in self._found:
             if fetched.run in self._holds_model:
@@ -337,9 +339,9 @@ class Trace:
         written_out = [m.text for m in self._recalled if m not in self._prompts]
         # a model that was called with messages was called with the user's own words
         templated = isinstance(self.inputs, str | Mapping)
-        given = [list(wordings(text)) for text in self._given]
+        given = [list(wordings(text, handed=handed)) for text, handed in self._given]
         brought: list[str] = []
-        for message, (before, handed) in self._prompts.items():
+        for message, (before, by_then) in self._prompts.items():
             if message in self._recalled:
                 continue
             if message.role in ("system", "tool") or (
@@ -348,7 +350,7 @@ class Trace:
                 words = [*own, *written_out]
                 text = without(message.text, words, written=self._told_before(before))
                 if message.role == "tool":
-                    earlier = [w for one in given[:handed] for w in one]
+                    earlier = [w for one in given[:by_then] for w in one]
                     text = Handed((), earlier, tuple(brought)).rest(text)
                     brought.append(text)
                 yield text

@@ -200,7 +200,7 @@ class Capture(BaseCallbackHandler):
         trace = self._start(run_id, parent_run_id, "model", sent, kwargs)
         for message, given in prompt_in(sent):
             trace.prompted([message])
-            trace.gave(given)
+            trace.gave(given, said=message.text if given else "")
 
     @never_raise
     def on_llm_start(
@@ -223,7 +223,8 @@ class Capture(BaseCallbackHandler):
             trace.wrote(*finish_reason_of(response))
             trace.passed(arguments_in(response))
             for message in answers_in(response):
-                trace.gave(given_in(message))
+                if given := given_in(message):
+                    trace.gave(given, said=text_of(message))
         self._end(run_id, None)
 
     @never_raise

@@ -96,7 +96,7 @@ class Notes:
     def _tell(self, key: str, message: BaseMessage, asked: Mapping[str | None, list[str]]) -> None:
         if isinstance(message, AIMessage):
             self._trace.wrote(text_of(message))
-            self._trace.gave([text_of(message)])
+            self._trace.gave(said=text_of(message))
             self._trace.passed(_handed(message))
         elif isinstance(message, ToolMessage) and message.response_metadata.get(WRITTEN):
             self._trace.added(text_of(message))

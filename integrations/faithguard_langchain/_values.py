@@ -269,11 +269,9 @@ def calls_in(message: AIMessage) -> Iterator[tuple[str | None, list[str]]]:
         yield broken["id"], list(handed_in(broken["name"], broken["args"] or ""))
 
 
-def given_in(message: AIMessage) -> Iterator[str]:
-    """Yield what a message hands to tools, and what it says beside that."""
-    for _, texts in calls_in(message):
-        yield from texts
-        yield text_of(message)
+def given_in(message: AIMessage) -> list[str]:
+    """Return what a message hands to tools."""
+    return [text for _, texts in calls_in(message) for text in texts]
 
 
 def is_error(message: BaseMessage) -> bool:
@@ -282,7 +280,7 @@ def is_error(message: BaseMessage) -> bool:
 
 
 def prompt_in(messages: Iterable[BaseMessage]) -> Iterator[tuple[Message, list[str]]]:
-    """Yield the messages of a model call, each with what it gives to tools.
+    """Yield the messages of a model call, each with what it hands to tools.
 
     What a tool says of an error, or where no model asked it, is worth no more than a model's words.
     """

@@ -89,7 +89,7 @@ class Turn:
             self.trace.wrote(said.content or "", finish_reason_of(output))
         self.trace.passed(text for call in calls for text in strings_in(call.tool_kwargs))
         for call in calls:
-            self.trace.gave([*handed_in(call.tool_name, call.tool_kwargs), said.content or ""])
+            self.trace.gave(handed_in(call.tool_name, call.tool_kwargs), said=said.content or "")
         return said.content or ""
 
     def recall(self, messages: Sequence[ChatMessage], memory: object) -> None:

@@ -76,7 +76,7 @@ def arguments_in(response: Any) -> Iterator[str]:
 
 
 def given_in(message: Any) -> list[str]:
-    """Return what a model's message hands to tools, and what it says beside that."""
+    """Return what a model's message hands to tools."""
     calls = [
         (getattr(block, "tool_name", None), block.tool_kwargs)
         for block in getattr(message, "blocks", ())
@@ -86,8 +86,7 @@ def given_in(message: Any) -> list[str]:
     for call in kwargs.get("tool_calls") or ():
         function = _get(call, "function")
         calls.append((_get(function, "name"), _get(function, "arguments")))
-    texts = [text for name, arguments in calls for text in handed_in(name, arguments)]
-    return [*texts, message.content or ""] if calls else []
+    return [text for name, arguments in calls for text in handed_in(name, arguments)]
 
 
 def finish_reason_of(response: Any) -> str | None:

@@ -62,7 +62,7 @@ class _Reading:
         held = cast("Mapping[str, Any]", call) if isinstance(call, Mapping) else {}
         given = held.get("arguments") or held.get("input") or held.get("action")
         self.calls[id] = list(handed_in(held.get("name"), given))
-        self.trace.gave([*self.calls[id], said])
+        self.trace.gave(self.calls[id], said=said)
 
     def returned(self, id: str, text: str, name: str) -> None:
         """Take what a tool gave back."""
@@ -112,7 +112,7 @@ def _read(reading: _Reading, message: Mapping[str, Any], *, now: bool) -> None:
     elif role == "assistant":
         said = _text(message.get("content"))
         if now:
-            reading.trace.gave([said])
+            reading.trace.gave(said=said)
         for call in _mappings(message.get("tool_calls")):
             named: Any = call.get("function") or call.get("custom")
             reading.called(_id(call.get("id")), named, said)

@@ -375,8 +375,8 @@ def handed_in(name: object, arguments: Any) -> Iterator[str]:
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments)
-        except ValueError:
-            arguments = _STRING.findall(arguments) or arguments
+        except (ValueError, RecursionError):
+            arguments = [*_STRING.findall(arguments), arguments]
     yield from _handed(arguments, _DEEPEST)
 
 

@@ -196,20 +196,29 @@ def test_the_call_of_a_conversation_that_the_server_keeps_need_not_be_shown() ->
         assert [p.text for p in evidence_in({**shown, **kept}).passages] == [DOC]
 
 
+def answered(server: ChatServer, messages: Any) -> Any:
+    """Ask through a guarded client."""
+    with client(server) as inner:
+        safe = guard(inner, domain="support", fallback=FALLBACK, sinks=[])
+        return safe.chat.completions.create(model="m", messages=messages)
+
+
+async def aanswered(server: ChatServer, messages: Any) -> Any:
+    """Do the same, awaiting."""
+    async with async_client(server) as inner:
+        safe = guard(inner, domain="support", fallback=FALLBACK, sinks=[])
+        return await safe.chat.completions.create(model="m", messages=messages)
+
+
 @pytest.mark.parametrize("is_async", [False, True])
 def test_a_lie_that_was_kept_and_read_again_is_held_back(is_async: bool) -> None:
     """Whichever client asks; what was found is let through."""
     found = [asks("1", "look_up", {"q": "ferry"}), gives("1", DOC)]
     for said, turn, wanted in ((BAD, ECHOES["another tool"], FALLBACK), (GOOD, found, GOOD)):
-        messages: Any = [user(QUESTION), *turn]
+        messages = [user(QUESTION), *turn]
         with ChatServer(lambda _, said=said: said) as server:  # type: ignore[misc]
-            completion: Any
-            if is_async:
-                late = guard(async_client(server), domain="support", fallback=FALLBACK, sinks=[])
-                completion = run(late.chat.completions.create(model="m", messages=messages))
-            else:
-                safe = guard(client(server), domain="support", fallback=FALLBACK, sinks=[])
-                completion = safe.chat.completions.create(model="m", messages=messages)
+            ask = aanswered if is_async else answered
+            completion = run(ask(server, messages)) if is_async else ask(server, messages)
         assert completion.choices[0].message.content == wanted
 
 

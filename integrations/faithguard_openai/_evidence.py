@@ -59,7 +59,7 @@ class _Reading:
 
     def called(self, id: str, call: Any, said: str = "") -> None:
         """Take a call of a tool, and what was said beside it."""
-        held = cast("Mapping[str, Any]", call) if isinstance(call, Mapping) else {}
+        held = next(_mappings([call]), cast("Mapping[str, Any]", {}))
         given = held.get("arguments") or held.get("input") or held.get("action")
         self.calls[id] = list(handed_in(held.get("name"), given))
         self.trace.gave(self.calls[id], said=said)

@@ -10,10 +10,21 @@ from __future__ import annotations
 import html
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Literal, NamedTuple
 
-__all__ = ["Said", "Stretch", "Writing", "holds", "shares", "unescaped", "without"]
+__all__ = [
+    "Handed",
+    "Said",
+    "Stretch",
+    "Wording",
+    "Writing",
+    "holds",
+    "shares",
+    "unescaped",
+    "without",
+    "wordings",
+]
 
 _SHINGLE = 6
 """Words in a row that two texts must share before one counts as taken from the other."""
@@ -25,11 +36,31 @@ _SHORTEST, _SHORTEST_CJK = 8, 3
 """Characters from which a text can assert anything; to take out a shorter one ("en", "When?")
 would cut holes into what is not its own."""
 
+_STATED, _STATED_CHARS = 5, 24
+"""Words from which, or characters above which, what a tool is handed may be a statement; what is
+shorter names what to look up, and what the tool says of it needs its name."""
+
+_LONG = 12
+"""Words from which a text is known by any six of them in a row."""
+
 _CJK = "\\u0e00-\\u0eff\\u3040-\\u30ff\\u3400-\\u9fff"
 _TOKEN = re.compile(rf"[{_CJK}]|(?:(?![{_CJK}])\w)+")
+_UNSPACED = re.compile(rf"[{_CJK}]")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 _JSON_ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|([nrtbf])|(["/\\]))')
 _MOST_LAYERS = 3
+
+_STOP = re.compile(r"[.!?。！？][\"'”’»)\]]*\s*$")
+_LISTED = re.compile(r"(?:^|\n)[ \t]*[-*•][ \t]+$")
+_OPENS = re.compile(r"[.!?:;,\n\"'“”‘«»`()\[\]{}<>|=。！？：，]|[-*•–—]\s")
+_CLOSES = re.compile(r"[.!?;\n\"'”’»`)\]}<>|。！？；]")
+_LABELS = re.compile(r"[:=：]")
+_MOST_LABEL = 4
+_NAMES_NOTHING = frozenset(
+    "result results output outputs answer answers value values response content text data message "
+    "input query returned echo noted saved stored you asked said ok".split()
+)
+"""Words beside which a value says no more than alone."""
 
 
 class Stretch(NamedTuple):
@@ -133,6 +164,97 @@ def without(
     return rest.text() if any(rest.taken) else text
 
 
+class Wording(NamedTuple):
+    """A text that was handed over, or a sentence of it."""
+
+    tokens: list[str]
+    place: Literal["anywhere", "apart", "listed"] | None
+    """Where it is known again: in any sentence, as one of its own, as an item of a list; None if
+    only where there is nothing else."""
+    whole: bool
+
+
+def wordings(text: str, *, handed: bool = True) -> Iterator[Wording]:
+    """Yield a text and its sentences, as they are looked for in what another call gives back.
+
+    Args:
+        text: Of a model.
+        handed: Whether it went to a tool. What was only said no tool gives back, but one that reads
+            the conversation; any other one that says it, too, confirms it.
+    """
+    text = unescaped(text)
+    parts = [part for part in _SENTENCE.split(text) if part.strip()]
+    for part in dict.fromkeys([text, *parts]):
+        tokens = _tokens(part)
+        stops = len(parts) > 1 or _STOP.search(part) is not None
+        place: Literal["anywhere", "apart", "listed"] | None = None
+        if handed and _size(tokens) >= _STATED:
+            place = "anywhere" if stops else "apart"
+        elif handed and len(tokens) > 1:
+            place = "apart" if stops else "listed"
+        if tokens:
+            yield Wording(tokens, place, handed and part == text)
+
+
+class Handed:
+    """What models handed to tools, to be taken out of what these give back.
+
+    A tool's text is no evidence where it holds nothing but what was handed over. Else statements
+    are taken out; words that were looked for and that the tool has something to say of stay.
+
+    Args:
+        here: What this call was made with, the names of tool and arguments included.
+        earlier: What other calls were made with, and what models wrote beside them.
+        brought: What had come from elsewhere by then; that is nobody's own.
+    """
+
+    def __init__(
+        self, here: Iterable[str], earlier: Sequence[Wording], brought: Sequence[str]
+    ) -> None:
+        self._here = list(here)
+        self._earlier = earlier
+        self._brought = brought
+        self._flat: list[str] | None = None
+
+    def rest(self, text: str) -> str:
+        """Return what is left of a tool's text."""
+        if not text.strip() or not (self._here or self._earlier):
+            return text
+        rest = _Rest(unescaped(text), None)
+        here = [wording.tokens for own in self._here for wording in wordings(own)]
+        more = [wording.tokens for wording in self._earlier if len(wording.tokens) > 1]
+        if rest.is_all([*here, *more]):
+            return ""
+        for own in sorted(self._here, key=len, reverse=True):
+            if _states(own) and not self._known(_tokens(unescaped(own))):
+                rest.take_text(unescaped(own))
+        for tokens, place, _ in self._earlier:
+            if place is not None and rest.has(tokens) and not self._known(tokens):
+                rest.take_each(tokens, place)
+        for tokens, _, whole in self._earlier:
+            if whole and len(tokens) >= _LONG:
+                rest.take_runs(tokens, but=self._known)
+        return rest.text() if any(rest.taken) else text
+
+    def _known(self, tokens: Sequence[str]) -> bool:
+        """Say whether words had come from elsewhere."""
+        if self._flat is None:
+            self._flat = [_flat(_tokens(unescaped(text))) for text in self._brought]
+        return any(_flat(tokens) in flat for flat in self._flat)
+
+
+def _states(text: str) -> bool:
+    """Say whether what a tool is handed may be a statement."""
+    tokens = _tokens(text)
+    long = len(text) > _STATED_CHARS or _size(tokens) >= _STATED
+    return len(tokens) > 1 and (long or _STOP.search(text) is not None)
+
+
+def _size(tokens: Sequence[str]) -> float:
+    """Return how many words there are; those that are written without spaces have two letters."""
+    return sum(0.5 if _UNSPACED.match(token) else 1 for token in tokens)
+
+
 class _Rest:
     """A text from which others are being taken, but for what is in the middle of a longer run."""
 
@@ -157,15 +279,81 @@ class _Rest:
                 return True
         return False
 
-    def take_runs(self, own: list[str]) -> None:
-        """Take whatever shares six words in a row."""
+    def has(self, own: list[str]) -> bool:
+        """Say whether words stand there in a row, taken or not."""
+        return any(True for _ in self._stand(own))
+
+    def _stand(self, own: list[str]) -> Iterator[int]:
+        size = len(own)
+        for place in self._places.get(own[0], ()) if own else ():
+            if self._tokens[place : place + size] == own:
+                yield place
+
+    def take_text(self, whole: str) -> None:
+        """Take a text as often as it stands there; else its sentences, else six words in a row."""
+        found = False
+        while self.take(_tokens(whole)):
+            found = True
+        if not found and not any([self.take(s) for s in _sentences(whole)]):
+            self.take_runs(_tokens(whole))
+
+    def take_each(self, own: list[str], place: Literal["anywhere", "apart", "listed"]) -> None:
+        """Take words as often as they stand there in a row, and in their place."""
+        for start in self._stand(own):
+            stop = start + len(own)
+            before, after = self._beside(start, stop)
+            ends = stop == len(self._tokens) or (
+                _CLOSES.search(after) is not None and _LABELS.search(after) is None
+            )
+            begins = (_LISTED if place == "listed" else _OPENS).search(before) is not None
+            if place == "anywhere" or (ends and (begins or (place == "apart" and not start))):
+                self.taken[start:stop] = [True] * len(own)
+
+    def _beside(self, place: int, end: int) -> tuple[str, str]:
+        """Return what stands between some words and those before and after them."""
+        start = self._matches[place - 1].end() if place else 0
+        stop = self._matches[end].start() if end < len(self._matches) else len(self._text)
+        return (
+            self._text[start : self._matches[place].start()],
+            self._text[self._matches[end - 1].end() : stop],
+        )
+
+    def is_all(self, given: Iterable[list[str]]) -> bool:
+        """Say whether there is nothing but some texts, and what only names them."""
+        marks, many = [False] * len(self._tokens), False
+        for own in given:
+            for place in self._stand(own):
+                marks[place : place + len(own)] = [True] * len(own)
+                many = many or len(own) > 1
+        if not any(marks):
+            return False
+        left = {run for _, run in _runs([not mark for mark in marks])}
+        return all(
+            _NAMES_NOTHING.issuperset(self._tokens[start:stop])
+            or (many and self._labels(start, stop))
+            for start, stop in left
+        )
+
+    def _labels(self, start: int, stop: int) -> bool:
+        """Say whether words only say what the next ones are."""
+        after = self._beside(start, stop)[1]
+        return (
+            stop - start <= _MOST_LABEL
+            and stop < len(self._tokens)
+            and _LABELS.search(after) is not None
+        )
+
+    def take_runs(
+        self, own: list[str], but: Callable[[Sequence[str]], bool] = lambda _: False
+    ) -> None:
+        """Take whatever shares six words in a row, but for what somebody knows."""
         hashes = set(_hashes(own, _SHINGLE))
         marks = [False] * len(self._tokens)
         for i, run in enumerate(_hashes(self._tokens, _SHINGLE)):
             if run in hashes:
                 marks[i : i + _SHINGLE] = [True] * _SHINGLE
         for start, stop in {run for _, run in _runs(marks)}:
-            if not self._within_more(start, stop):
+            if not self._within_more(start, stop) and not but(self._tokens[start:stop]):
                 self.taken[start:stop] = [True] * (stop - start)
 
     def _within_more(self, start: int, stop: int) -> bool:

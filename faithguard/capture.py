@@ -11,6 +11,7 @@ are too many. `passages_of` reads what a caller passes as context.
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 import time
@@ -25,11 +26,20 @@ from typing import Any, Literal, cast
 from cachetools import TTLCache
 
 from faithguard._fork import reset_in_child
-from faithguard._provenance import Said, Writing, holds, shares, without
+from faithguard._provenance import Handed, Said, Writing, holds, shares, without, wordings
 from faithguard.errors import CaptureError
 from faithguard.types import ContextSource, Exchange, Passage
 
-__all__ = ["Assembler", "Message", "Trace", "new_id", "passages_of", "time_now", "without"]
+__all__ = [
+    "Assembler",
+    "Message",
+    "Trace",
+    "handed_in",
+    "new_id",
+    "passages_of",
+    "time_now",
+    "without",
+]
 
 Role = Literal["system", "user", "assistant", "tool"]
 RunKind = Literal["chain", "retriever", "tool", "model"]
@@ -37,10 +47,8 @@ RunKind = Literal["chain", "retriever", "tool", "model"]
 _ENDED, _LATE = 4_096, 60.0
 """How many run ids, and for how many seconds, are known to have ended."""
 
-# A tool's argument that is a sentence, or long enough for one, may be a statement; a shorter one
-# names what to look up, and what the tool says of it needs its name.
-_STATED = re.compile(r"\w\s+\S+[.!。！]\s*$")
-_LONG_ASK = 24
+_DEEPEST = 8
+_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 _CONTEXT_KEYS = frozenset(
     {
@@ -80,6 +88,8 @@ class _Fetched:
     run: str
     hop: int
     passages: Iterable[Passage]
+    before: int
+    """How many texts models had given by then that tools may give back."""
 
     def read(self) -> Iterable[Passage]:
         """Return the passages; a generator is read once and kept."""
@@ -112,14 +122,18 @@ class Trace:
     _since: list[Passage] = field(default_factory=list[Passage])
     """What was fetched after an attempt, beside what the chain fetches."""
     _handed_out: bool = False
-    _prompts: dict[Message, int] = field(default_factory=dict[Message, int])
-    """Each message, with how many texts had been told when it was first sent."""
+    _prompts: dict[Message, tuple[int, int]] = field(
+        default_factory=dict[Message, "tuple[int, int]"]
+    )
+    """Each message, with how many texts had been told, and given, when it was first sent."""
     _told: dict[str, None] = field(default_factory=dict[str, None])
     """What models wrote and guards added, in order."""
     _recalled: dict[Message, None] = field(default_factory=dict[Message, None])
     """What a memory brought."""
     _passed: dict[str, None] = field(default_factory=dict[str, None])
     """What models handed to tools."""
+    _given: dict[tuple[str, bool], None] = field(default_factory=dict["tuple[str, bool]", None])
+    """What tools may give back of models' words, and whether it was handed to one; in order."""
     _asked: dict[str, Sequence[str]] = field(default_factory=dict[str, "Sequence[str]"])
     """What each tool was asked with, often by a model."""
     _parents: dict[str, str | None] = field(default_factory=dict[str, str | None])
@@ -140,7 +154,7 @@ class Trace:
 
     def retrieved(self, run: str, passages: Iterable[Passage]) -> None:
         """Take what a retriever or a tool returned; a generator is read by `exchange`."""
-        self._found.append(_Fetched(run, self.models, passages))
+        self._found.append(_Fetched(run, self.models, passages, len(self._given)))
 
     def handed_out(self, passages: Iterable[Passage]) -> None:
         """Take what an answer names as its sources, where nothing else is known of them.
@@ -151,13 +165,28 @@ class Trace:
         self.retrieved("", passages)
 
     def asked(self, run: str, texts: Sequence[str]) -> None:
-        """Take what a tool is asked with; what it gives back of that is no evidence."""
+        """Take what a tool is asked with; what it gives back of that is no evidence.
+
+        Args:
+            run: The tool's.
+            texts: The tool's name where a model chose it, the names of arguments, and their values.
+        """
         self._asked[run] = texts
+
+    def gave(self, texts: Iterable[str] = (), *, said: str = "") -> None:
+        """Take words of models that tools may give back from here on: those are no evidence.
+
+        Args:
+            texts: What was handed to tools. Another one may have kept it.
+            said: What was said beside that, or before.
+        """
+        given = [*((text, True) for text in texts), (said, False)]
+        self._given |= dict.fromkeys(pair for pair in given if pair[0].strip())
 
     def prompted(self, messages: Iterable[Message]) -> None:
         """Take the exact messages of a model call; a repeated one is kept once."""
         for message in messages:
-            self._prompts.setdefault(message, len(self._told))
+            self._prompts.setdefault(message, (len(self._told), len(self._given)))
 
     def wrote(self, text: str, finish_reason: str | None = None) -> None:
         """Take a model's output."""
@@ -249,6 +278,7 @@ class Trace:
             len(self._told),
             len(self._recalled),
             len(self._passed),
+            len(self._given),
             len(self._asked),
             len(self._holds_model),
             id(self.inputs),
@@ -273,7 +303,7 @@ class Trace:
                 without(message.text, (), written=self._told_before(before), brought=brought)
                 if before
                 else message.text
-                for message, before in self._prompts.items()
+                for message, (before, _) in self._prompts.items()
                 if message.role != "assistant"
             )
             return [piece for p in reversed(unique) for piece in _split(p, prompts)], "retrieval"
@@ -284,15 +314,18 @@ class Trace:
 
     def fetched_passages(self) -> Iterator[Passage]:
         """Yield what retrievers and tools returned, less what a model put into it."""
+        given = [list(wordings(text, handed=handed)) for text, handed in self._given]
+        brought: list[str] = []
         for fetched in self._found:
             if fetched.run in self._holds_model:
                 continue  # a tool in which a model ran returns that model's writing
-            asked = _statements(self._asked.get(fetched.run, ()))
+            # what no tool brought, such as documents in a state, gives nothing back
+            earlier = [w for one in given[: fetched.before] for w in one] if fetched.run else []
+            handed = Handed(self._asked.get(fetched.run, ()), earlier, tuple(brought))
             for passage in fetched.read():
-                text = passage.text
-                if asked:
-                    text = without(text, (), written=asked, every=True)
+                text = handed.rest(passage.text)
                 if text.strip():
+                    brought.append(text)
                     yield replace(passage, text=text, hop=fetched.hop, seen=False)
 
     def _prompt_texts(self) -> Iterator[str]:
@@ -306,17 +339,21 @@ class Trace:
         written_out = [m.text for m in self._recalled if m not in self._prompts]
         # a model that was called with messages was called with the user's own words
         templated = isinstance(self.inputs, str | Mapping)
-        for message, before in self._prompts.items():
+        given = [list(wordings(text, handed=handed)) for text, handed in self._given]
+        brought: list[str] = []
+        for message, (before, by_then) in self._prompts.items():
             if message in self._recalled:
                 continue
             if message.role in ("system", "tool") or (
                 message.role == "user" and templated and holds(message.text, own)
             ):
                 words = [*own, *written_out]
-                written = self._told_before(before)
-                if message.role == "tool":  # it may give back what a model handed to the tool
-                    written += _statements(self._passed)
-                yield without(message.text, words, written=written)
+                text = without(message.text, words, written=self._told_before(before))
+                if message.role == "tool":
+                    earlier = [w for one in given[:by_then] for w in one]
+                    text = Handed((), earlier, tuple(brought)).rest(text)
+                    brought.append(text)
+                yield text
 
     def _told_before(self, before: int) -> list[str]:
         """Return what models and guards had written by then.
@@ -326,9 +363,40 @@ class Trace:
         return list(self._told)[:before]
 
 
-def _statements(asked: Iterable[str]) -> list[str]:
-    """Return those of a tool's arguments that may state something."""
-    return [text for text in asked if len(text) > _LONG_ASK or _STATED.search(text)]
+def handed_in(name: object, arguments: Any) -> Iterator[str]:
+    """Yield what a model hands to a tool by a call: each text, each number, and what names them.
+
+    Args:
+        name: The tool's, as the model has it; one of several words is a statement.
+        arguments: Plain data, or the JSON of it, which may be broken off.
+    """
+    if isinstance(name, str):
+        yield _naming(name)
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments)
+        except (ValueError, RecursionError):
+            arguments = [*_STRING.findall(arguments), arguments]
+    yield from _handed(arguments, _DEEPEST)
+
+
+def _handed(value: Any, depth: int) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield str(value)
+    elif depth and isinstance(value, Mapping):
+        for key, item in cast(Mapping[Any, Any], value).items():
+            yield _naming(str(key))
+            yield from _handed(item, depth - 1)
+    elif depth and isinstance(value, list | tuple):
+        for item in cast(Sequence[Any], value):
+            yield from _handed(item, depth - 1)
+
+
+def _naming(name: str) -> str:
+    """Return a name; if it has several words, as the sentence that a model makes of it."""
+    return f"{name}." if len(name.split()) > 1 else name
 
 
 def _split(passage: Passage, prompts: Said) -> Iterator[Passage]:

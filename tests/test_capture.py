@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from faithguard.capture import Assembler, Message, Trace, new_id, passages_of
+from faithguard.capture import Assembler, Message, Trace, handed_in, new_id, passages_of
 from faithguard.errors import CaptureError
 from faithguard.testing import Clock
 from faithguard.types import Exchange, Passage
@@ -725,3 +725,115 @@ def test_what_an_answer_names_as_its_source_may_be_a_models() -> None:
     assert [trace.writing().parts(text) for text in (OVEN, MILL)] == [[], [MILL]]
     assert trace.writing(beside=[MILL]).parts(MILL) == []
     assert evidence(trace.exchange("x")) == [OVEN]
+
+
+# What tools give back --------------------------------------------------------------------------
+
+LIE = "Geese guard the granary."
+QUERY = "opening hours mill"
+
+
+def given_back(
+    result: str, *, here: tuple[str, ...] = (), earlier: tuple[str, ...] = (), said: str = ""
+) -> str:
+    """Return what counts of a tool's result after calls with these arguments."""
+    trace = Trace()
+    trace.gave(earlier, said=said)
+    trace.gave(here)
+    trace.asked("read", here)
+    trace.retrieved("read", [Passage(text=result, origin="tool")])
+    return "\n".join(evidence(trace.exchange("x")))
+
+
+@pytest.mark.parametrize(
+    ("result", "given"),
+    [
+        (LIE, {"earlier": (LIE,)}),
+        (LIE.removesuffix("."), {"earlier": (LIE.removesuffix("."),)}),
+        (f"Note 1: {LIE}", {"earlier": (LIE,)}),
+        (f"- {LIE}\n- {OVEN}", {"earlier": (LIE.removesuffix("."),)}),
+        (f"{OVEN} {LIE} {OVEN}", {"earlier": (f"{LIE} They never sleep.",)}),
+        (f"Found {MILL} in the notes", {"earlier": (MILL,)}),
+        (MILL[:40], {"earlier": (f"{OVEN} {MILL}",)}),
+        (json.dumps({"text": MILL}), {"earlier": (MILL,)}),
+        (MILL, {"said": MILL}),
+        (f"Noted: {LIE}", {"here": (LIE.removesuffix("."),)}),
+        ("500", {"here": ("500",)}),
+        ('{"result": 500}', {"here": ("500", "amount")}),
+        ("磨坊今天不对外开放。", {"earlier": ("磨坊今天不对外开放。",)}),
+    ],
+)
+def test_what_models_handed_to_tools_is_no_evidence_when_it_comes_back(
+    result: str, given: dict[str, Any]
+) -> None:
+    """Whole or in part, alone or among others, from the same tool or from another one."""
+    left = given_back(result, **given)
+    assert not any(word in left for word in ("geese", "Geese", "spelt", "500", "磨坊"))
+    assert left == "" or "oven" in left or "Found" in left
+
+
+@pytest.mark.parametrize(
+    ("result", "given"),
+    [
+        ("The opening hours of the mill are 9 to 5.", {"here": (QUERY,), "earlier": (QUERY,)}),
+        ("Opening hours mill: 9 to 5", {"here": (QUERY,), "earlier": (QUERY,)}),
+        ("The opening hours mill and bakery share.", {"earlier": (QUERY,)}),
+        ('{"name": "Ada Lind", "dose": "5 mg"}', {"here": ("Ada Lind",), "earlier": ("Ada Lind",)}),
+        (MILL, {"earlier": ("the flood season", "spelt", "Tuesdays")}),
+        ("The dose is 500 mg.", {"here": ("500",)}),
+        ("500", {"here": ("250 * 2",), "earlier": ("250 * 2",)}),
+        ("500", {"earlier": ("500",)}),
+        (f"{MILL} {OVEN}", {"said": MILL}),
+    ],
+)
+def test_what_a_tool_says_of_what_it_was_asked_is_evidence(
+    result: str, given: dict[str, Any]
+) -> None:
+    """The words of a query, names, and values stay where the tool has something to say of them."""
+    assert given_back(result, **given) == result
+
+
+def test_what_a_tool_brought_stays_evidence_when_a_model_hands_it_on() -> None:
+    """A statement that came from elsewhere is no model's own, the second time neither."""
+    trace = Trace()
+    trace.retrieved("find", [Passage(text=f"{OVEN} {MILL}", origin="tool")])
+    trace.gave([MILL])
+    trace.asked("file", [MILL])
+    trace.retrieved("file", [Passage(text=f"Filed: {MILL} {LIE}", origin="tool")])
+    trace.gave([MILL])
+    trace.retrieved("read", [Passage(text=f"{MILL} {LIE}", origin="tool")])
+    assert evidence(trace.exchange("x")) == [
+        f"{OVEN} {MILL}",
+        f"Filed: {MILL} {LIE}",
+        f"{MILL} {LIE}",
+    ]
+
+
+def test_what_no_tool_brought_gives_nothing_back() -> None:
+    """Documents of a state are an app's own, though a model said the same."""
+    trace = Trace()
+    trace.gave([MILL])
+    trace.retrieved("", [Passage(text=MILL)])
+    assert evidence(trace.exchange("x")) == [MILL]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"q": {"any": ["ferry", 40]}, "when to go": True},
+        '{"q": {"any": ["ferry", 40]}, "when to go": true}',
+    ],
+)
+def test_all_that_a_call_hands_over_is_read(arguments: Any) -> None:
+    """The name of the tool, and of arguments, their texts and numbers; in JSON as well."""
+    found = set(handed_in("look up", arguments))
+    assert found == {"look up.", "q", "any", "ferry", "40", "when to go."}
+
+
+def test_arguments_that_are_no_json_are_read_as_far_as_they_go() -> None:
+    """Its strings, and all of it; and of what is no text nothing."""
+    broken = '{"q": "ferry", "r": "car'
+    assert list(handed_in("f", broken)) == ["f", "q", "ferry", "r", broken]
+    assert "[" * 100_000 in handed_in("f", "[" * 100_000)
+    assert list(handed_in(None, "ferry")) == ["ferry"]
+    assert list(handed_in(3, None)) == []

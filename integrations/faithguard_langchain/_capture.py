@@ -17,17 +17,19 @@ from langchain_core.messages import BaseMessage, ToolMessage
 from langchain_core.outputs import LLMResult
 
 from faithguard import Passage
-from faithguard.capture import Assembler, Message, RunKind, Trace
+from faithguard.capture import Assembler, Message, RunKind, Trace, handed_in
 from faithguard.watch import never_raise
 from faithguard_langchain._alone import is_unheard
 from faithguard_langchain._values import (
+    answers_in,
     arguments_in,
     documents_of,
     finish_reason_of,
-    messages_in,
+    given_in,
+    is_error,
     plain_input,
+    prompt_in,
     text_of,
-    texts_in,
 )
 
 __all__ = ["Capture", "tool_passages"]
@@ -169,7 +171,7 @@ class Capture(BaseCallbackHandler):
     ) -> None:
         """Note a tool call."""
         trace = self._start(run_id, parent_run_id, "tool", None, kwargs)
-        trace.asked(str(run_id), list(texts_in(kwargs.get("inputs") or input_str)))
+        trace.asked(str(run_id), list(handed_in(None, kwargs.get("inputs") or input_str)))
 
     @never_raise
     def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
@@ -194,11 +196,11 @@ class Capture(BaseCallbackHandler):
         **kwargs: Any,
     ) -> None:
         """Take the exact messages that a model gets."""
-        plain = messages_in(messages)
-        trace = self._start(
-            run_id, parent_run_id, "model", [m for b in messages for m in b], kwargs
-        )
-        trace.prompted(plain)
+        sent = [message for batch in messages for message in batch]
+        trace = self._start(run_id, parent_run_id, "model", sent, kwargs)
+        for message, given in prompt_in(sent):
+            trace.prompted([message])
+            trace.gave(given, said=message.text if given else "")
 
     @never_raise
     def on_llm_start(
@@ -220,6 +222,9 @@ class Capture(BaseCallbackHandler):
         if (trace := self._assembler.trace(str(run_id))) is not None:
             trace.wrote(*finish_reason_of(response))
             trace.passed(arguments_in(response))
+            for message in answers_in(response):
+                if given := given_in(message):
+                    trace.gave(given, said=text_of(message))
         self._end(run_id, None)
 
     @never_raise
@@ -240,6 +245,8 @@ def tool_passages(output: Any, name: str) -> list[Passage]:
             if isinstance(message, ToolMessage)
             for passage in tool_passages(message, name)
         ]
+    if isinstance(output, ToolMessage) and is_error(output):
+        return []  # it often quotes what was asked, and never says what is so
     artifact = output.artifact if isinstance(output, ToolMessage) else None
     text = text_of(output) if isinstance(output, str | BaseMessage) else _as_text(output)
     passages = list(documents_of(artifact, origin="tool"))

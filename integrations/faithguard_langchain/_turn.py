@@ -25,7 +25,15 @@ from faithguard.capture import Trace, time_now
 from faithguard.guard import Course, with_passages
 from faithguard_langchain._capture import tool_passages
 from faithguard_langchain._outputs import spoken
-from faithguard_langchain._values import context_of, message_of, plain_input, text_of, texts_in
+from faithguard_langchain._values import (
+    calls_in,
+    context_of,
+    given_in,
+    message_of,
+    plain_input,
+    text_of,
+    texts_in,
+)
 
 __all__ = [
     "WRITTEN",
@@ -47,7 +55,8 @@ class Notes:
     """What a trace is told of the messages of a state, each of them once.
 
     Evidence is what tools brought, in this turn or in an earlier one that the model is shown; what
-    anybody said in an earlier one is memory.
+    anybody said in an earlier one is memory. A tool's message counts only behind the call of a
+    model that it answers, and none that tells of an error.
     """
 
     def __init__(self, trace: Trace) -> None:
@@ -75,22 +84,25 @@ class Notes:
             self._noted = {
                 _key(m) for m in earlier if not isinstance(m, ToolMessage) or _key(m) not in shown
             }
-        asked: dict[Any, list[str]] = {}
+        asked: dict[str | None, list[str]] = {}
         for message in [*held, *given]:
             if isinstance(message, AIMessage):
-                asked |= {call["id"]: list(texts_in(call["args"])) for call in message.tool_calls}
+                asked |= dict(calls_in(message))
+                self._trace.gave(given_in(message))
             if (key := _key(message)) not in self._noted:
                 self._noted.add(key)
                 self._tell(key, message, asked)
 
-    def _tell(self, key: str, message: BaseMessage, asked: Mapping[Any, list[str]]) -> None:
+    def _tell(self, key: str, message: BaseMessage, asked: Mapping[str | None, list[str]]) -> None:
         if isinstance(message, AIMessage):
             self._trace.wrote(text_of(message))
+            self._trace.gave(said=text_of(message))
             self._trace.passed(_handed(message))
         elif isinstance(message, ToolMessage) and message.response_metadata.get(WRITTEN):
             self._trace.added(text_of(message))
-        elif isinstance(message, ToolMessage):
-            self._trace.asked(key, asked.get(message.tool_call_id, ()))
+            self._trace.gave([text_of(message)])
+        elif isinstance(message, ToolMessage) and message.tool_call_id in asked:
+            self._trace.asked(key, asked[message.tool_call_id])
             self._trace.retrieved(key, tool_passages(message, message.name or "tool"))
 
 

@@ -25,21 +25,26 @@ from langchain_core.prompt_values import PromptValue
 from pydantic import BaseModel
 
 from faithguard import CaptureError, Passage
-from faithguard.capture import Message, passages_of
+from faithguard.capture import Message, handed_in, passages_of
 
 __all__ = [
     "ANSWER_KEYS",
     "CONTEXT_KEYS",
     "Whole",
     "answer_of",
+    "answers_in",
     "arguments_in",
     "arguments_of",
+    "calls_in",
     "context_of",
     "documents_of",
     "fields_of",
     "finish_reason_of",
+    "given_in",
+    "is_error",
     "message_of",
     "plain_input",
+    "prompt_in",
     "text_of",
     "texts_in",
 ]
@@ -241,18 +246,55 @@ def arguments_of(message: AIMessage, answered: Container[object] = ()) -> Iterat
 
 def arguments_in(result: LLMResult) -> Iterator[str]:
     """Yield the arguments that a model's output hands to tools, one by one."""
+    for message in answers_in(result):
+        for call in message.tool_calls:
+            yield from texts_in(call["args"])
+        yield from (broken.get("args") or "" for broken in message.invalid_tool_calls)
+
+
+def answers_in(result: LLMResult) -> Iterator[AIMessage]:
+    """Yield the messages that a model's output holds."""
     for candidates in result.generations:
         for generation in candidates:
             message = generation.message if isinstance(generation, ChatGeneration) else None
             if isinstance(message, AIMessage):
-                for call in message.tool_calls:
-                    yield from texts_in(call["args"])
-                yield from (broken.get("args") or "" for broken in message.invalid_tool_calls)
+                yield message
 
 
-def messages_in(batches: Iterable[Iterable[BaseMessage]]) -> list[Message]:
-    """Return the messages of a model call."""
-    return [message_of(message) for batch in batches for message in batch]
+def calls_in(message: AIMessage) -> Iterator[tuple[str | None, list[str]]]:
+    """Yield the calls of tools that a message holds: their ids, and all that they hand over."""
+    for call in message.tool_calls:
+        yield call["id"], list(handed_in(call["name"], call["args"]))
+    for broken in message.invalid_tool_calls:
+        yield broken["id"], list(handed_in(broken["name"], broken["args"] or ""))
+
+
+def given_in(message: AIMessage) -> list[str]:
+    """Return what a message hands to tools."""
+    return [text for _, texts in calls_in(message) for text in texts]
+
+
+def is_error(message: BaseMessage) -> bool:
+    """Say whether a tool's message tells of an error."""
+    return isinstance(message, ToolMessage) and message.status == "error"
+
+
+def prompt_in(messages: Iterable[BaseMessage]) -> Iterator[tuple[Message, list[str]]]:
+    """Yield the messages of a model call, each with what it hands to tools.
+
+    What a tool says of an error, or where no model asked it, is worth no more than a model's words.
+    """
+    ids: set[str | None] = set()
+    for message in messages:
+        plain, given = message_of(message), list[str]()
+        if isinstance(message, AIMessage):
+            ids |= {key for key, _ in calls_in(message)}
+            given += given_in(message)
+        elif isinstance(message, ToolMessage) and (
+            is_error(message) or message.tool_call_id not in ids
+        ):
+            plain = Message("assistant", plain.text)
+        yield plain, given
 
 
 class Whole(Generic[T]):

@@ -28,6 +28,7 @@ from faithguard_llama_index._values import (
     Snapshot,
     arguments_in,
     finish_reason_of,
+    given_in,
     message_of,
     model_text,
     passages_of,
@@ -157,17 +158,20 @@ def _less(trace: Trace, nodes: Iterable[Snapshot], wrote: Sequence[str]) -> Iter
 
 
 def _chat_started(scope: Scope, event: Any) -> None:
-    _prompted(scope, event, [message_of(message) for message in event.messages])
+    _begun(scope, event)
+    for message in event.messages:
+        scope.trace.prompted([message_of(message)])
+        scope.trace.gave(given_in(message))
 
 
 def _completion_started(scope: Scope, event: Any) -> None:
-    _prompted(scope, event, [Message("user", str(event.prompt))])
+    _begun(scope, event)
+    scope.trace.prompted([Message("user", str(event.prompt))])
 
 
-def _prompted(scope: Scope, event: Any, messages: list[Message]) -> None:
+def _begun(scope: Scope, event: Any) -> None:
     if event.span_id not in scope.inner:
         scope.trace.started(event.id_, None, "model")
-    scope.trace.prompted(messages)
 
 
 def _model_ended(scope: Scope, event: Any) -> None:

@@ -18,13 +18,14 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from workflows.errors import WorkflowCancelledByUser
 
 from faithguard import CaptureError, Exchange, Passage, Record
-from faithguard.capture import Message, Trace, new_id, time_now
+from faithguard.capture import Message, Trace, handed_in, new_id, time_now
 from faithguard.guard import Course, Settings, with_passages
 from faithguard.policy import BROKE_OFF, LEFT
 from faithguard.watch import Outbox
 from faithguard_llama_index._tap import Scope
 from faithguard_llama_index._values import (
     finish_reason_of,
+    given_in,
     passages_of,
     snapshots,
     strings_in,
@@ -91,10 +92,14 @@ class Turn:
         if not calls:
             self.trace.wrote(said.content or "", finish_reason_of(output))
         self.trace.passed(text for call in calls for text in strings_in(call.tool_kwargs))
+        for call in calls:
+            self.trace.gave(handed_in(call.tool_name, call.tool_kwargs), said=said.content or "")
         return said.content or ""
 
     def recall(self, messages: Sequence[ChatMessage], memory: object) -> None:
         """Take what tools brought in earlier runs as far as messages show it to a model again."""
+        for message in messages:
+            self.trace.gave(given_in(message))
         shown = {m.content for m in messages if m.role == MessageRole.TOOL}
         for one in found_with(memory) if shown else ():
             if one.run != self.run and one.said in shown and one not in self._recalled:
@@ -106,6 +111,7 @@ class Turn:
         run = new_id()
         self.trace.asked(run, found.asked)
         self.trace.passed(found.asked)
+        self.trace.gave(found.asked)
         self.trace.retrieved(run, found.passages)
 
     def exchange(self, text: str) -> Exchange:
@@ -226,7 +232,7 @@ class ToolRun:
         self.scope = Scope(Trace())
         self._turn = turn
         self._name = str(tool.metadata.name)
-        self._asked = list(strings_in(given))
+        self._asked = list(handed_in(self._name, given))
 
     def note(self, result: Any, memory: object) -> None:
         """Take the result: of a tool in which a model wrote, only what was retrieved for it.
@@ -236,7 +242,8 @@ class ToolRun:
             memory: What later runs show it from, if they do.
         """
         self.scope.closed = True
-        passages = tuple(self._passages(result))
+        # an error often quotes what was asked, and never says what is so
+        passages = () if result.is_error else tuple(self._passages(result))
         found = Found(self._turn.run, result.content or "", tuple(self._asked), passages)
         self._turn.took(found)
         found_with(memory).append(found)

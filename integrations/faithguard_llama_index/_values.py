@@ -12,7 +12,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from typing import Any, NamedTuple, cast
 
 from faithguard import Passage
-from faithguard.capture import Message, Role
+from faithguard.capture import Message, Role, handed_in
 
 __all__ = [
     "Snapshot",
@@ -20,6 +20,7 @@ __all__ = [
     "arguments_in",
     "copy_of",
     "finish_reason_of",
+    "given_in",
     "is_chat_stream",
     "message_of",
     "model_text",
@@ -72,6 +73,20 @@ def arguments_in(response: Any) -> Iterator[str]:
     kwargs: dict[str, Any] = getattr(message, "additional_kwargs", None) or {}
     for call in kwargs.get("tool_calls") or ():
         yield from strings_in(_get(_get(call, "function"), "arguments"))
+
+
+def given_in(message: Any) -> list[str]:
+    """Return what a model's message hands to tools."""
+    calls = [
+        (getattr(block, "tool_name", None), block.tool_kwargs)
+        for block in getattr(message, "blocks", ())
+        if hasattr(block, "tool_kwargs")
+    ]
+    kwargs: dict[str, Any] = getattr(message, "additional_kwargs", None) or {}
+    for call in kwargs.get("tool_calls") or ():
+        function = _get(call, "function")
+        calls.append((_get(function, "name"), _get(function, "arguments")))
+    return [text for name, arguments in calls for text in handed_in(name, arguments)]
 
 
 def finish_reason_of(response: Any) -> str | None:

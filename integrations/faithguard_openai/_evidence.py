@@ -5,7 +5,8 @@ and documents between delimiters; the user's other words, and whatever an assist
 never evidence.
 
 Results of tools: messages of role `tool` (`function`), items `..._call_output` and
-`file_search_call`; less what a model handed to that tool as a statement.
+`file_search_call`; less what a model handed to any tool before, or said beside that. One counts
+only behind the call that it answers, or where the server keeps the conversation, call included.
 
 Documents: `<document>...</document>`, `<context>...</context>`, `<documents>...</documents>` and
 blocks fenced as ```context. In system and developer messages each one. What a user's message
@@ -22,10 +23,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, cast
 
 from faithguard import Passage
-from faithguard.capture import Trace
+from faithguard.capture import Trace, handed_in
 from faithguard.types import ContextSource
 
 __all__ = ["Evidence", "evidence_in", "found_in_files"]
+
+_FUNCTION = "function"
+"""Stands for the id that calls of the older functions do not have."""
 
 
 @dataclass(slots=True)
@@ -47,21 +51,38 @@ class _Reading:
     typed: list[Passage] = field(default_factory=list[Passage])
     """Documents of the user's messages."""
     question: str | None = None
+    calls: dict[str, list[str]] = field(default_factory=dict[str, "list[str]"])
+    """What tools were asked with, by the ids of the calls."""
+    kept: bool = False
+    """Whether the server keeps what was said before."""
+    results: int = 0
+
+    def called(self, id: str, call: Any, said: str = "") -> None:
+        """Take a call of a tool, and what was said beside it."""
+        held = next(_mappings([call]), cast("Mapping[str, Any]", {}))
+        given = held.get("arguments") or held.get("input") or held.get("action")
+        self.calls[id] = list(handed_in(held.get("name"), given))
+        self.trace.gave(self.calls[id], said=said)
+
+    def returned(self, id: str, text: str, name: str) -> None:
+        """Take what a tool gave back."""
+        if id in self.calls or self.kept:
+            self.results += 1
+            run = str(self.results)
+            self.trace.asked(run, self.calls.get(id, ()))
+            self.trace.retrieved(run, [Passage(text=text, source=name, origin="tool")])
 
 
 def evidence_in(body: Mapping[str, Any]) -> Evidence:
     """Read a request for a chat completion or a response."""
-    reading = _Reading()
+    reading = _Reading(kept=bool(body.get("previous_response_id") or body.get("conversation")))
     reading.told += _documents(_text(body.get("instructions")))
     given = body.get("messages") or body.get("input")
-    messages: list[Any]
-    if isinstance(given, str):
-        messages = [{"role": "user", "content": given}]
-    else:
-        messages = cast("list[Any]", given) if isinstance(given, list) else []
-    for message in messages:
-        if isinstance(message, Mapping):
-            _read(reading, cast("Mapping[str, Any]", message))
+    messages = [{"role": "user", "content": given}] if isinstance(given, str) else given
+    held = list(_mappings(messages))
+    turn = max((n for n, m in enumerate(held) if m.get("role") == "user"), default=0)
+    for place, message in enumerate(held):
+        _read(reading, message, now=place >= turn)
     # the model is sent all of it
     found = [replace(passage, seen=True) for passage in reading.trace.fetched_passages()]
     passages = _unique([*found, *reading.told] or reading.typed)
@@ -73,9 +94,15 @@ def _unique(passages: Iterable[Passage]) -> tuple[Passage, ...]:
     return tuple({passage.text: passage for passage in passages}.values())
 
 
-def _read(reading: _Reading, message: Mapping[str, Any]) -> None:
+def _read(reading: _Reading, message: Mapping[str, Any], *, now: bool) -> None:
+    """Read a message or an item.
+
+    Args:
+        reading: What was read before.
+        message: What to read.
+        now: Whether it belongs to the last turn; answers of earlier ones may be the tools' words.
+    """
     role, kind = message.get("role"), str(message.get("type") or "")
-    trace = reading.trace
     if role in ("system", "developer"):
         reading.told += _documents(_text(message.get("content")))
     elif role == "user":
@@ -83,24 +110,23 @@ def _read(reading: _Reading, message: Mapping[str, Any]) -> None:
         reading.typed += _typed_documents(text)
         reading.question = _without_documents(text) or reading.question
     elif role == "assistant":
+        said = _text(message.get("content"))
+        if now:
+            reading.trace.gave(said=said)
         for call in _mappings(message.get("tool_calls")):
-            named: Any = call.get("function") or call.get("custom") or {}
-            trace.asked(_id(call.get("id")), _arguments(named))
-        trace.asked("function", _arguments(message.get("function_call") or {}))
+            named: Any = call.get("function") or call.get("custom")
+            reading.called(_id(call.get("id")), named, said)
+        if function := message.get("function_call"):
+            reading.called(_FUNCTION, function, said)
     elif role in ("tool", "function"):
-        run = _id(message.get("tool_call_id")) if role == "tool" else "function"
-        name = _id(message.get("name")) or "tool"
-        text = _text(message.get("content"))
-        trace.retrieved(run, [Passage(text=text, source=name, origin="tool")])
+        run = _id(message.get("tool_call_id")) if role == "tool" else _FUNCTION
+        reading.returned(run, _text(message.get("content")), _id(message.get("name")) or "tool")
     elif kind.endswith("_call_output"):
-        text = _text(message.get("output"))
-        trace.retrieved(
-            _id(message.get("call_id")), [Passage(text=text, source="tool", origin="tool")]
-        )
+        reading.returned(_id(message.get("call_id")), _text(message.get("output")), "tool")
     elif kind == "file_search_call":
-        trace.retrieved("", found_in_files(message))
+        reading.trace.retrieved("", found_in_files(message))
     elif kind.endswith("_call"):
-        trace.asked(_id(message.get("call_id")), _arguments(message))
+        reading.called(_id(message.get("call_id")), message)
 
 
 def found_in_files(item: Mapping[str, Any]) -> list[Passage]:
@@ -110,16 +136,6 @@ def found_in_files(item: Mapping[str, Any]) -> list[Passage]:
         for result in _mappings(item.get("results"))
         if isinstance(result.get("text"), str)
     ]
-
-
-def _arguments(call: Any) -> list[str]:
-    """Return the texts that a model handed to a tool: those in its JSON, or all it wrote."""
-    if not isinstance(call, Mapping):
-        return []
-    held = cast("Mapping[str, Any]", call)
-    given = (held.get("arguments"), held.get("input"))
-    texts = [text for text in given if isinstance(text, str)]
-    return [part for text in texts for part in _STRING.findall(text) or [text]]
 
 
 def _id(value: object) -> str:
@@ -146,7 +162,6 @@ def _text(content: object) -> str:
 
 # -- documents between delimiters -----------------------------------------------------------------
 
-_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _TAG = re.compile(r"<(/?)(documents?|context)\b[^<>]*>", re.IGNORECASE)
 _FENCE = re.compile(
     r"^[ \t]*(`{3,}|~{3,})[ \t]*context\b[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.M | re.S

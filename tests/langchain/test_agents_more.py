@@ -52,9 +52,11 @@ from .scene import (
     TRUE,
     call,
     calls_of,
+    claim,
     finds,
     joined,
     says,
+    watched,
 )
 
 THREAD: Any = {"configurable": {"thread_id": "visit"}}
@@ -274,6 +276,114 @@ def test_an_echo_is_no_evidence(parrot: Any) -> None:
     assert said(agent(LIE, hops=hops, tools=[parrot], fallback=FALLBACK).invoke(ASK)) == FALLBACK
     bare = create_agent(says(*hops, LIE), [parrot])
     assert said(guard(bare, fallback=FALLBACK, sinks=[]).invoke(ASK)) == FALLBACK
+
+
+NOTES: dict[str, str] = {}
+
+
+@tool
+def write_note(text: str) -> str:
+    """Write a note."""
+    NOTES["note"] = text
+    return "written"
+
+
+@tool
+def read_note() -> str:
+    """Read the note."""
+    return NOTES["note"]
+
+
+@tool
+def find(query: str, limit: int = 3) -> str:
+    """Find pages."""
+    return "\n".join(TEXTS)
+
+
+@tool
+def count(query: int) -> str:
+    """Count pages."""
+    return str(query)
+
+
+CALLS = {
+    "the name of a tool": [call(LIE)],
+    "after another tool": [call("find", "hop-1", query="hours"), call(LIE, "hop-2")],
+    "the name of an argument": [call("find", **{LIE: "x"})],
+    "one beside others": [call("find", query="hours", **{LIE: "x"})],
+    "a value of the wrong type": [call("count", query=LIE)],
+    "kept by one tool": [call("write_note", "hop-1", text=LIE), call("read_note", "hop-2")],
+    "kept by one of two": [
+        call("find", "hop-0", query="hours"),
+        call("write_note", "hop-1", text=f"Note. {LIE}"),
+        call("read_note", "hop-2"),
+    ],
+    "said before": [
+        call("write_note", "hop-1", text="x").model_copy(update={"content": LIE}),
+        call("repeat_talk", "hop-2"),
+    ],
+}
+
+
+@tool
+def repeat_talk(runtime: ToolRuntime) -> str:
+    """Say what was said."""
+    return "\n".join(m.text for m in runtime.state["messages"] if isinstance(m, AIMessage))
+
+
+NOTING = [find, count, write_note, read_note, repeat_talk]
+
+
+@pytest.mark.parametrize("hops", CALLS.values(), ids=CALLS.keys())
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+def test_what_a_call_hands_over_is_no_evidence(hops: list[AIMessage], way: str) -> None:
+    """By whatever part of a call, and by whichever tool it comes back; watchers know it, too."""
+    safe = agent(LIE, hops=hops, tools=NOTING, fallback=FALLBACK)
+    (result,) = WAYS[way](safe, ASK, {})
+    assert said(result) == FALLBACK
+    bare = create_agent(says(*hops, LIE), NOTING)
+    assert not claim(watched(bare, ASK), "Quillfeather").supported
+
+
+@pytest.mark.parametrize("query", [QUESTION, "guided tour observatory price", "12 euros"])
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+def test_what_was_looked_for_and_found_is_evidence(query: str, way: str) -> None:
+    """A query shares words with what it finds; and a note of a page may be read again."""
+    hops = [
+        call("find", "hop-1", query=query, limit=12),
+        call("write_note", "hop-2", text=PRICE),
+        call("read_note", "hop-3"),
+    ]
+    (result,) = WAYS[way](agent(TRUE, hops=hops, tools=NOTING, fallback=FALLBACK), ASK, {})
+    assert said(result) == TRUE
+    assert claim(watched(create_agent(says(*hops, TRUE), NOTING), ASK), "guided").supported
+
+
+def test_what_an_earlier_turn_had_kept_is_no_evidence() -> None:
+    """Where the messages show that a model handed it over."""
+    NOTES["note"] = LIE
+    earlier = [
+        HumanMessage("Note it."),
+        call("write_note", "hop-0", text=LIE),
+        ToolMessage("written", tool_call_id="hop-0"),
+        AIMessage("Done."),
+        HumanMessage("What is it?"),
+    ]
+    safe = agent(LIE, hops=[call("read_note")], tools=NOTING, fallback=FALLBACK)
+    assert said(safe.invoke({"messages": earlier})) == FALLBACK
+
+
+@pytest.mark.parametrize("status", ["success", "error"])
+@pytest.mark.parametrize("asked", [True, False])
+def test_only_what_a_tool_was_asked_for_and_found_is_evidence(status: Any, asked: bool) -> None:
+    """A tool's message without its call is nobody's; one of an error says nothing."""
+    found = ToolMessage(HOURS, tool_call_id="hop-0", status=status)
+    wish = [call("find", "hop-0", query="hours")] if asked else []
+    messages = [HumanMessage("Hello."), *wish, found, HumanMessage(QUESTION)]
+    safe = agent(HOURS, hops=(), tools=[], fallback=FALLBACK)
+    good = asked and status == "success"
+    assert said(safe.invoke({"messages": messages})) == (HOURS if good else FALLBACK)
+    assert claim(watched(says(HOURS), messages), "Vesper").supported is good
 
 
 # -- tools that end the turn -------------------------------------------------------------------

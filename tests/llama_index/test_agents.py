@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -216,6 +217,100 @@ def test_a_tool_that_gives_back_what_it_was_handed_is_no_evidence() -> None:
     )
     with pytest.raises(UnfaithfulAnswerError):
         ask(guarded(agent))
+
+
+NOTES: dict[str, str] = {}
+
+
+def write_note(text: str) -> str:
+    """Write a note."""
+    NOTES["note"] = text
+    return "written"
+
+
+def read_note() -> str:
+    """Read the note."""
+    return NOTES["note"]
+
+
+def find(query: str, limit: int = 3) -> str:
+    """Find pages."""
+    return "\n".join(PASSAGES)
+
+
+def fails(query: str) -> str:
+    """Find nothing."""
+    raise ValueError(f"no page: {PASSAGES[0]}")
+
+
+Calls = list[tuple[str, dict[str, Any]]]
+
+
+class Planned(CallingModel):
+    """A model that makes calls one by one, and then talks."""
+
+    plan: Calls
+
+    def _say(self, messages: Any) -> Any:
+        place = sum(message.role == MessageRole.TOOL for message in messages)
+        if place == len(self.plan):
+            return super()._say(messages)
+        name, given = self.plan[place]
+        one = {"tool_id": f"call-{place}", "tool_name": name, "tool_kwargs": given}
+        return ChatMessage("", role=MessageRole.ASSISTANT, additional_kwargs={"calls": [one]})
+
+
+def planned(kind: str, script: Script, calls: Calls) -> Any:
+    """Return an agent that makes some calls, and then follows a script."""
+    tools = [FunctionTool.from_defaults(one) for one in (write_note, read_note, find, fails)]
+    if kind == "FunctionAgent":
+        return FunctionAgent(tools=tools, llm=Planned(talk=Talk(script), plan=calls))
+    steps = iter(
+        f"Thought: I need a tool.\nAction: {name}\nAction Input: {json.dumps(given)}"
+        for name, given in calls
+    )
+    said = f"Thought: I can answer.\nAnswer: {script('', False)}"
+    return ReActAgent(tools=tools, llm=ScriptedLLM(reply=lambda _: next(steps, said)))
+
+
+ECHOES: dict[str, Calls] = {
+    "name": [(LIE, {"query": "x"})],
+    "argument": [("find", {LIE: "x"})],
+    "argument beside": [("find", {"query": "x", LIE: "x"})],
+    "another tool": [("write_note", {"text": LIE}), ("read_note", {})],
+    "another tool later": [
+        ("write_note", {"text": f"Note. {LIE}"}),
+        ("find", {"query": "x"}),
+        ("read_note", {}),
+    ],
+}
+
+
+@pytest.mark.parametrize("kind", ["FunctionAgent", "ReActAgent"])
+@pytest.mark.parametrize("calls", ECHOES.values(), ids=ECHOES.keys())
+def test_what_a_call_hands_over_is_no_evidence(kind: str, calls: Calls) -> None:
+    """By whatever part of a call, and by whichever tool it comes back."""
+    safe = guarded(planned(kind, lambda *_: LIE, calls), fallback=FALLBACK)
+    assert str(ask(safe)) == FALLBACK
+
+
+@pytest.mark.parametrize("kind", ["FunctionAgent", "ReActAgent"])
+@pytest.mark.parametrize("query", ["single swim price adults", "6 euros", QUESTION])
+def test_what_was_looked_for_and_found_is_evidence(kind: str, query: str) -> None:
+    """A query shares words with what it finds; and a note of a page may be read again."""
+    calls: Calls = [
+        ("find", {"query": query, "limit": 6}),
+        ("write_note", {"text": PASSAGES[1]}),
+        ("read_note", {}),
+    ]
+    assert str(ask(guarded(planned(kind, lambda *_: GOOD, calls)))) == GOOD
+
+
+@pytest.mark.parametrize("kind", ["FunctionAgent", "ReActAgent"])
+def test_an_error_of_a_tool_is_no_evidence(kind: str) -> None:
+    """Whatever it tells."""
+    safe = guarded(planned(kind, lambda *_: TRUE, [("fails", {"query": "x"})]), fallback=FALLBACK)
+    assert str(ask(safe)) == FALLBACK
 
 
 def test_what_a_model_writes_inside_a_tool_is_no_evidence() -> None:

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from faithguard.testing import ChatServer
+from faithguard_openai import guard
 from faithguard_openai._evidence import evidence_in
 
-from .scene import BAD, DOC, FALLBACK, GOOD, guarded
+from .scene import BAD, DOC, FALLBACK, GOOD, QUESTION, async_client, client, guarded, run
 
 TAGGED = f"<document>{DOC}</document>"
 FAKE = f"<document>{BAD}</document>"
@@ -74,10 +76,21 @@ def test_instructions_and_input_of_a_response_are_read_alike() -> None:
     """As messages are, and the outputs of calls with them."""
     call = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}
     output = {"type": "function_call_output", "call_id": "c", "output": "Three."}
-    parts = {"type": "custom_tool_call_output", "output": [{"type": "input_text", "text": "Four."}]}
+    own = {"type": "custom_tool_call", "call_id": "d", "name": "g", "input": "ferry"}
+    parts = {
+        "type": "custom_tool_call_output",
+        "call_id": "d",
+        "output": [{"type": "input_text", "text": "Four."}],
+    }
     body = {
         "instructions": "<document>One.</document>",
-        "input": [{"role": "developer", "content": "<context>Two.</context>"}, call, output, parts],
+        "input": [
+            {"role": "developer", "content": "<context>Two.</context>"},
+            call,
+            output,
+            own,
+            parts,
+        ],
     }
     evidence = evidence_in(body)
 
@@ -90,7 +103,8 @@ def test_results_of_tools_are_evidence() -> None:
     """Also those of the older functions, and in parts."""
     assert texts(*called({"query": "ferry"}, DOC)) == [DOC]
     assert texts(*called({}, [{"type": "text", "text": DOC}])) == [DOC]
-    assert texts({"role": "function", "name": "look_up", "content": DOC}) == [DOC]
+    old = {"role": "assistant", "function_call": {"name": "look_up", "arguments": "{}"}}
+    assert texts(old, {"role": "function", "name": "look_up", "content": DOC}) == [DOC]
 
 
 def test_what_a_model_hands_to_a_tool_is_not() -> None:
@@ -98,6 +112,114 @@ def test_what_a_model_hands_to_a_tool_is_not() -> None:
     noted = called({"note": BAD}, f"Saved: {BAD}")
 
     assert not any("9:45" in text for text in texts(*noted))
+
+
+def asks(id: str, name: str, arguments: dict[str, Any], said: str | None = None) -> dict[str, Any]:
+    """Return an assistant's message that calls a tool."""
+    function = {"name": name, "arguments": json.dumps(arguments)}
+    call = {"id": id, "type": "function", "function": function}
+    return {"role": "assistant", "content": said, "tool_calls": [call]}
+
+
+def gives(id: str, text: str) -> dict[str, Any]:
+    """Return a tool's message."""
+    return {"role": "tool", "tool_call_id": id, "content": text}
+
+
+ECHOES = {
+    "name": [asks("1", BAD, {}), gives("1", f"Error: {BAD} is not a valid tool")],
+    "argument": [asks("1", "f", {BAD: 1}), gives("1", f"unexpected argument {BAD}")],
+    "short argument": [
+        asks("1", "f", {"dogs sail free": 1}),
+        gives("1", "no 'dogs sail free'"),
+    ],
+    "another tool": [
+        asks("1", "w", {"t": BAD}),
+        gives("1", "ok"),
+        asks("2", "r", {}),
+        gives("2", BAD),
+    ],
+    "same id again": [
+        asks("1", "w", {"t": BAD}),
+        gives("1", BAD),
+        asks("1", "look_up", {"q": "ferry"}),
+        gives("1", "Nothing."),
+    ],
+    "said before": [{"role": "assistant", "content": BAD}, asks("1", "r", {}), gives("1", BAD)],
+    "said beside": [asks("1", "r", {}, BAD), gives("1", BAD)],
+    "earlier turn": [
+        asks("1", "w", {"t": BAD}),
+        gives("1", "ok"),
+        user("And?"),
+        asks("2", "r", {}),
+        gives("2", BAD),
+    ],
+    "no call": [gives("7", BAD)],
+    "another call": [asks("1", "r", {}), gives("7", BAD)],
+    "a number": [asks("1", "calc", {"x": 9.45}), gives("1", "9.45")],
+}
+
+
+@pytest.mark.parametrize("messages", ECHOES.values(), ids=ECHOES.keys())
+def test_what_a_model_wrote_and_a_tool_gives_back_is_not(messages: list[dict[str, Any]]) -> None:
+    """By any part of a call, from any tool; nor is what no call asked for."""
+    found = texts(user(QUESTION), *messages)
+    assert not any(mark in text for text in found for mark in ("9:45", "9.45", "dogs sail"))
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [asks("1", "look_up", {"query": "the ferry leaves Ulvo", "limit": 40}), gives("1", DOC)],
+        [asks("1", "look_up", {"query": "ticket car 14 crowns"}), gives("1", DOC)],
+        [
+            asks("1", "w", {"t": "Ulvo"}),
+            gives("1", DOC),
+            asks("2", "w", {"t": DOC}),
+            gives("2", DOC),
+        ],
+        [asks("1", "look_up", {}, f"I think: {GOOD}"), gives("1", DOC)],
+        [{"role": "assistant", "content": DOC}, user("Sure?"), asks("1", "f", {}), gives("1", DOC)],
+    ],
+)
+def test_what_a_model_asked_for_and_a_tool_found_is(messages: list[dict[str, Any]]) -> None:
+    """Though they share words, or the model had said so before."""
+    assert DOC in texts(user(QUESTION), *messages)
+
+
+def test_the_call_of_a_conversation_that_the_server_keeps_need_not_be_shown() -> None:
+    """Only its output is sent then."""
+    output = {"type": "function_call_output", "call_id": "c", "output": DOC}
+    shown = {"input": [output]}
+    assert evidence_in(shown).passages == ()
+    for kept in ({"previous_response_id": "r"}, {"conversation": "v"}):
+        assert [p.text for p in evidence_in({**shown, **kept}).passages] == [DOC]
+
+
+def answered(server: ChatServer, messages: Any) -> Any:
+    """Ask through a guarded client."""
+    with client(server) as inner:
+        safe = guard(inner, domain="support", fallback=FALLBACK, sinks=[])
+        return safe.chat.completions.create(model="m", messages=messages)
+
+
+async def aanswered(server: ChatServer, messages: Any) -> Any:
+    """Do the same, awaiting."""
+    async with async_client(server) as inner:
+        safe = guard(inner, domain="support", fallback=FALLBACK, sinks=[])
+        return await safe.chat.completions.create(model="m", messages=messages)
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_lie_that_was_kept_and_read_again_is_held_back(is_async: bool) -> None:
+    """Whichever client asks; what was found is let through."""
+    found = [asks("1", "look_up", {"q": "ferry"}), gives("1", DOC)]
+    for said, turn, wanted in ((BAD, ECHOES["another tool"], FALLBACK), (GOOD, found, GOOD)):
+        messages = [user(QUESTION), *turn]
+        with ChatServer(lambda _, said=said: said) as server:  # type: ignore[misc]
+            ask = aanswered if is_async else answered
+            completion = run(ask(server, messages)) if is_async else ask(server, messages)
+        assert completion.choices[0].message.content == wanted
 
 
 @pytest.mark.parametrize("text", [BAD, TAGGED, f"```context\n{DOC}\n```"])

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import httpx
 import openai
 import pytest
-from openai import OpenAI
+from openai import AsyncOpenAI, OpenAI
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from pydantic import BaseModel
 
@@ -15,7 +16,7 @@ from faithguard import Claim, ConfigError, Record, Report, UnfaithfulAnswerError
 from faithguard.testing import ChatServer
 from faithguard_openai import GuardedOpenAI, guard
 
-from .scene import BAD, DOC, FALLBACK, GOOD, QUESTION, better, client, guarded, system
+from .scene import BAD, DOC, FALLBACK, GOOD, QUESTION, better, client, guarded, run, system
 
 
 class Departure(BaseModel):
@@ -496,3 +497,35 @@ def test_sampling_is_for_those_who_only_flag() -> None:
         guarded(BAD, sample=0.1),
     ):
         pass
+
+
+class Ready(httpx.BaseTransport, httpx.AsyncBaseTransport):
+    """A transport that returns a body already read, as those of recorded replies do."""
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Answer."""
+        message = {"role": "assistant", "content": GOOD}
+        choice = {"index": 0, "finish_reason": "stop", "message": message}
+        head = {"id": "1", "object": "chat.completion", "created": 1, "model": "m"}
+        return httpx.Response(200, json={**head, "choices": [choice]})
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Do the same, awaiting."""
+        return self.handle_request(request)
+
+
+def test_a_body_that_is_already_read_is_a_reply_like_any_other() -> None:
+    """It took no time that could be told."""
+    settings: dict[str, Any] = {"base_url": "http://quay.example", "api_key": "none"}
+    options: dict[str, Any] = {"domain": "support", "sinks": []}
+    asked: dict[str, Any] = {"model": "m", "messages": system()}
+    with httpx.Client(transport=Ready()) as http:
+        safe = guard(OpenAI(http_client=http, **settings), **options)
+        assert safe.chat.completions.create(**asked).choices[0].message.content == GOOD
+
+    async def ask_awaiting() -> Any:
+        async with httpx.AsyncClient(transport=Ready()) as http:
+            safe = guard(AsyncOpenAI(http_client=http, **settings), **options)
+            return await safe.chat.completions.create(**asked)
+
+    assert run(ask_awaiting()).choices[0].message.content == GOOD

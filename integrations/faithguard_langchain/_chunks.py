@@ -167,7 +167,7 @@ class Chunks:
         """
         if not blocked:
             for name in list(self._beside):
-                if self._call.view(self._beside[name].value).stays():
+                if self._call.view(self._beside[name].value).stays(name):
                     yield {name: self._beside.pop(name).value}
         self._empty = False
         yield self._formed(text)

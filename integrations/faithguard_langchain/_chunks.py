@@ -68,7 +68,7 @@ class Chunks:
             CaptureError: If a chunk is not of a kind that can be released claim by claim, and
                 others were.
         """
-        if self._is_held:
+        if self.is_held:
             self._held.add(chunk)
             return ""
         if not isinstance(chunk, AddableDict):
@@ -116,7 +116,8 @@ class Chunks:
         return self._held.value
 
     @property
-    def _is_held(self) -> bool:
+    def is_held(self) -> bool:
+        """Whether nothing of the stream can be released claim by claim."""
         return not self._held.empty
 
     def raise_if_held(self) -> None:
@@ -125,7 +126,7 @@ class Chunks:
         Raises:
             HeldError: So that it is verified as a whole.
         """
-        if self._is_held:
+        if self.is_held:
             raise HeldError
 
     def check(self) -> None:
@@ -136,7 +137,7 @@ class Chunks:
         """
         if self._beside and self._place is None and not self._speaks:
             self._held.add(self._besides())  # no answer has come under its name
-        if self._is_held:
+        if self.is_held:
             return
         written = self._call.view(self._besides()).written()
         if not self._message.empty:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import aclosing, closing
+from contextlib import aclosing, closing, suppress
 from itertools import chain as chained
 from typing import Any, Generic, TypeVar, cast
 
@@ -83,6 +83,10 @@ def guard(
     """Return a Runnable that lets an answer of the chain through only once it is verified.
 
         safe_chain = guard(chain, domain="medical", fallback="I cannot answer that reliably.")
+
+    Every text of the output that a model wrote is verified, and so are the numbers and truth values
+    in its fields, as in a structured response of `FaithfulnessMiddleware`; a blocked output keeps
+    what came in with the call or from a retriever, and what a model did not write.
 
     Streams hold the answer back and deliver it in one chunk, or, with `stream="claims"`, deliver
     each sentence, item or row once it is verified.
@@ -462,11 +466,10 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
                 raise fault
             chunks.raise_if_held()
 
-        try:
-            with closing(released(course, ask)) as texts:
-                for text in texts:
-                    yield from chunks.released(text, blocked=course.blocked)
-        except HeldError:
+        with suppress(HeldError), closing(released(course, ask)) as texts:
+            for text in texts:
+                yield from chunks.released(text, blocked=course.blocked)
+        if chunks.is_held:
             yield _as_chunk(self._finished(call, input, chunks.output, kwargs))
             return
         if course.blocked and isinstance(self.fallback, Runnable):
@@ -507,12 +510,12 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
                 raise fault
             chunks.raise_if_held()
 
-        try:
+        with suppress(HeldError):
             async with aclosing(areleased(course, ask)) as texts:
                 async for text in texts:
                     for chunk in chunks.released(text, blocked=course.blocked):
                         yield chunk
-        except HeldError:
+        if chunks.is_held:
             yield _as_chunk(await self._afinished(call, input, chunks.output, kwargs))
             return
         last = chunks.end(course.record)

@@ -7,7 +7,7 @@ like any other claim; or that the field speaks of the answer itself, and states 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, TypeGuard, cast
 
 from faithguard_langchain._values import fields_of
@@ -55,7 +55,7 @@ def scalars_in(value: Any, name: str = "", depth: int = 6) -> Iterator[tuple[str
         for item in cast("list[Any]", value):
             yield from scalars_in(item, name, depth - 1)
     elif depth and (fields := fields_of(value)) is not None:
-        for own, item in cast("Mapping[Any, Any]", fields).items():
+        for own, item in fields.items():
             yield from scalars_in(item, str(own), depth - 1)
 
 

@@ -102,7 +102,11 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
     earlier one, where the agent keeps its messages. Only answers
     are verified; a model's wish to call tools goes on as it is. An answer that does not pass
     never reaches the state, a checkpoint, a stream or the next turn; no more does the feedback
-    that a model gets. The decision is in the state, under `faithguard`, and in the
+    that a model gets. Of a structured response every field is verified: texts, and numbers and
+    truth values with their names ("dose mg: 500"), but for marks from 0 to 100 that a model gives
+    its own answer (`confidence`, `score`, `probability`, `rating`), whether there is one
+    (`answer_found`), where it stands (`page`, `citations`), ids that it was given, and what the
+    schema lists. The decision is in the state, under `faithguard`, and in the
     `response_metadata["faithguard"]` of the message.
 
     What a model writes beside a wish to call tools, and what is written inside a tool that does
@@ -484,7 +488,8 @@ class _Hop:
         if any(_is_fallback(message) for message in result):
             return None  # another guard's, which no model wrote
         structured = self.response.structured_response
-        return answer_texts(result, structured, self.request.response_format)
+        request = self.request
+        return answer_texts(result, structured, request.response_format, request.messages)
 
     def mendable(self, texts: Texts) -> str:
         """Return the text that another one can stand in for; none of a structured response's."""

@@ -136,7 +136,7 @@ class Call:
             given=self._known,
             fetched=frozenset(passage.text for passage in trace.fetched_passages()),
             quotes=trace.quoted_in if trace.models else bool,
-            parts=(lambda text: writing().parts(text)) if trace.models else None,
+            writing=writing if trace.models else None,
             context_keys=(*CONTEXT_KEYS, self._keys.context or ""),
         )
 

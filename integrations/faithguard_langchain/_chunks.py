@@ -2,15 +2,17 @@
 
 In: what a guarded chain streams: strings, chunks of messages, or dicts with one of them as the
 answer. Out: chunks of the same form, each a sentence, item or row; what came beside the answer,
-once it cannot be a model's; at the end of a message its metadata, with what was decided.
+once it cannot be a model's; at the end of a message its metadata, with what was decided. Anything
+else, such as what a JSON parser has read so far, is held until it is the whole output.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, cast
+from collections.abc import Iterator
+from typing import Any
 
 from langchain_core.messages import AIMessage, AIMessageChunk
+from langchain_core.runnables import AddableDict
 
 from faithguard import CaptureError, Exchange, Record
 from faithguard.guard import note_of
@@ -19,7 +21,11 @@ from faithguard_langchain._call import Call
 from faithguard_langchain._outputs import spoken
 from faithguard_langchain._values import ANSWER_KEYS, Whole, answer_of, text_of
 
-__all__ = ["Chunks"]
+__all__ = ["Chunks", "HeldError"]
+
+
+class HeldError(Exception):
+    """Nothing of a stream can be released claim by claim: its output is held, and there."""
 
 
 class Chunks:
@@ -41,6 +47,10 @@ class Chunks:
         self._message = Whole[AIMessage]()
         self._beside: dict[str, Whole[Any]] = {}
         """What came beside the answer and is not delivered yet, by its name."""
+        self._held = Whole[Any]()
+        """What the stream adds up to, if that is no text."""
+        self._spoke = False
+        """Whether there was a text."""
         self._empty = True
 
     # -- what the chain streams ---------------------------------------------------------------
@@ -52,35 +62,72 @@ class Chunks:
             self._call.again_stream(*again, course.report)
 
     def take(self, chunk: Any) -> str:
-        """Return the text of the answer in a chunk.
+        """Return the text of the answer in a chunk; what is no text is held.
 
         Raises:
-            CaptureError: If a chunk is not of a kind that can be released claim by claim.
+            CaptureError: If a chunk is not of a kind that can be released claim by claim, and
+                others were.
         """
-        if not isinstance(chunk, Mapping):
-            return self._text(chunk)
-        fields = dict(cast("Mapping[str, Any]", chunk))
+        if self.is_held:
+            self._held.add(chunk)
+            return ""
+        if not isinstance(chunk, AddableDict):
+            return self._text(chunk, chunk)
+        fields = dict(chunk)
+        names = ANSWER_KEYS if self._key is None else (self._key,)
         if self._place is None:
-            names = ANSWER_KEYS if self._key is None else (self._key,)
             self._place = next((n for n in names if _is_answer(fields.get(n))), None)
-        answer = fields.pop(self._place, "") if self._place is not None else ""
-        if fields:
+        empty = self._place is None and all(fields.get(name) is None for name in names)
+        answer = "" if empty else fields.pop(self._place, "") if self._place is not None else None
+        if answer is not None and fields:
             self._call.hands_out(fields)
             for name, value in fields.items():
                 self._beside.setdefault(name, Whole[Any]()).add(value)
-        return self._text(answer)
+        return self._text(answer, chunk)
 
-    def _text(self, chunk: Any) -> str:
-        if isinstance(chunk, str):
-            return str(chunk)
-        if isinstance(chunk, AIMessage):
-            self._message.add(chunk)
-            return text_of(chunk)
-        raise CaptureError(
-            f"the chain streams an object of type {type(chunk).__name__}, of which no part can be "
-            "released claim by claim: end it in a string, a message, or a dict with an answer, "
-            "or leave stream='claims' out"
-        )
+    def _text(self, answer: Any, chunk: Any) -> str:
+        if isinstance(answer, str):
+            self._spoke = self._spoke or bool(answer)
+            return str(answer)
+        if isinstance(answer, AIMessage):
+            self._message.add(answer)
+            return text_of(answer)
+        if self._speaks:
+            raise CaptureError(
+                f"the chain streams an object of type {type(chunk).__name__} after a text, of "
+                "which no part can be released claim by claim: end it in a string, a message, or "
+                "a dict with an answer, or leave stream='claims' out"
+            )
+        if self._beside:
+            self._held.add(AddableDict(self._besides()))
+        self._held.add(chunk)
+        return ""
+
+    @property
+    def _speaks(self) -> bool:
+        return self._spoke or not self._message.empty
+
+    def _besides(self) -> dict[str, Any]:
+        return {name: whole.value for name, whole in self._beside.items()}
+
+    @property
+    def output(self) -> Any:
+        """The output of a stream of which nothing can be released claim by claim."""
+        return self._held.value
+
+    @property
+    def is_held(self) -> bool:
+        """Whether nothing of the stream can be released claim by claim."""
+        return not self._held.empty
+
+    def raise_if_held(self) -> None:
+        """Raise at the end of a stream whose output is held.
+
+        Raises:
+            HeldError: So that it is verified as a whole.
+        """
+        if self.is_held:
+            raise HeldError
 
     def check(self) -> None:
         """Check, once the chain has ended, that a model wrote nothing beside the answer.
@@ -88,8 +135,11 @@ class Chunks:
         Raises:
             CaptureError: If it did: nothing has verified that.
         """
-        beside = {name: whole.value for name, whole in self._beside.items()}
-        written = self._call.view(beside).written()
+        if self._beside and self._place is None and not self._speaks:
+            self._held.add(self._besides())  # no answer has come under its name
+        if self.is_held:
+            return
+        written = self._call.view(self._besides()).written()
         if not self._message.empty:
             written += [text for text in list(spoken(self._message.value))[1:] if text.strip()]
         if written:
@@ -118,7 +168,7 @@ class Chunks:
         """
         if not blocked:
             for name in list(self._beside):
-                if self._call.view(self._beside[name].value).stays():
+                if self._call.view(self._beside[name].value).stays(name):
                     yield {name: self._beside.pop(name).value}
         self._empty = False
         yield self._formed(text)

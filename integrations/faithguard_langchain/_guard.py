@@ -9,8 +9,9 @@ usage counters are not.
 from __future__ import annotations
 
 import copy
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
-from contextlib import aclosing, closing
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing, closing, suppress
+from itertools import chain as chained
 from typing import Any, Generic, TypeVar, cast
 
 from langchain_core.callbacks import (
@@ -45,7 +46,7 @@ from faithguard.sinks import AnySink
 from faithguard.streaming import Again, StreamCourse, areleased, released
 from faithguard_langchain._again import has_model, remembering
 from faithguard_langchain._call import Call, Keys, run_of
-from faithguard_langchain._chunks import Chunks
+from faithguard_langchain._chunks import Chunks, HeldError
 from faithguard_langchain._isolation import Stops, heard
 from faithguard_langchain._refuse import refuse, refuse_stream
 from faithguard_langchain._values import Whole
@@ -82,6 +83,10 @@ def guard(
     """Return a Runnable that lets an answer of the chain through only once it is verified.
 
         safe_chain = guard(chain, domain="medical", fallback="I cannot answer that reliably.")
+
+    Every text of the output that a model wrote is verified, and so are the numbers and truth values
+    in its fields, as in a structured response of `FaithfulnessMiddleware`; a blocked output keeps
+    what came in with the call or from a retriever, and what a model did not write.
 
     Streams hold the answer back and deliver it in one chunk, or, with `stream="claims"`, deliver
     each sentence, item or row once it is verified.
@@ -344,28 +349,34 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
         **kwargs: Any,
     ) -> Any:
         call = self._kind(self, input, run_manager.get_child(), config)
-        while True:
-            output = fault = None
-            try:
-                with set_config_context(call.config) as context:
-                    output = context.run(self._inner.invoke, call.input, call.config, **kwargs)
-            except BaseException as error:
-                if (fault := call.fault(error)) is None:
-                    raise
-            if fault is not None:  # raised here, where nothing of the error hangs on to it
-                raise fault
-            if (exchange := call.exchange(output)) is None:
-                return output
+        return self._finished(call, input, self._output(call, kwargs), kwargs)
+
+    def _output(self, call: Call, kwargs: Mapping[str, Any]) -> Any:
+        """Run the chain."""
+        output = fault = None
+        try:
+            with set_config_context(call.config) as context:
+                output = context.run(self._inner.invoke, call.input, call.config, **kwargs)
+        except BaseException as error:
+            if (fault := call.fault(error)) is None:
+                raise
+        if fault is not None:  # raised here, where nothing of the error hangs on to it
+            raise fault
+        return output
+
+    def _finished(self, call: Call, input: In, output: Any, kwargs: Mapping[str, Any]) -> Any:
+        """Verify an output as a whole, and return what the caller gets."""
+        while (exchange := call.exchange(output)) is not None:
             step = settled(call.course, self._settings.scorer, exchange, answer=call.mends)
             if step.feedback is not None:
                 more = more_passages(self._settings.more_context, call.course.report.unsupported)
                 call.again(step.feedback, more)
+                output = self._output(call, kwargs)
                 continue
             if step.action == "block" and isinstance(self.fallback, Runnable):
-                apart = call.plain_config()
-                with set_config_context(apart) as context:
-                    output = context.run(self.fallback.invoke, input, apart)
+                output = self._instead(call, self.fallback, input)
             return call.close(step, output)
+        return output
 
     async def _arun(
         self,
@@ -375,32 +386,51 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
         **kwargs: Any,
     ) -> Any:
         call = self._kind(self, input, run_manager.get_child(), config)
-        while True:
-            output = fault = None
-            try:
-                with set_config_context(call.config) as context:
-                    answering = self._inner.ainvoke(call.input, call.config, **kwargs)
-                    output = await coro_with_context(answering, context)
-            except BaseException as error:
-                if (fault := call.fault(error)) is None:
-                    raise
-            if fault is not None:  # raised here, where nothing of the error hangs on to it
-                raise fault
-            if (exchange := call.exchange(output)) is None:
-                return output
+        return await self._afinished(call, input, await self._aoutput(call, kwargs), kwargs)
+
+    async def _aoutput(self, call: Call, kwargs: Mapping[str, Any]) -> Any:
+        """Run the chain."""
+        output = fault = None
+        try:
+            with set_config_context(call.config) as context:
+                answering = self._inner.ainvoke(call.input, call.config, **kwargs)
+                output = await coro_with_context(answering, context)
+        except BaseException as error:
+            if (fault := call.fault(error)) is None:
+                raise
+        if fault is not None:  # raised here, where nothing of the error hangs on to it
+            raise fault
+        return output
+
+    async def _afinished(
+        self, call: Call, input: In, output: Any, kwargs: Mapping[str, Any]
+    ) -> Any:
+        """Verify an output as a whole, and return what the caller gets."""
+        while (exchange := call.exchange(output)) is not None:
             step = await asettled(call.course, self._settings.scorer, exchange, answer=call.mends)
             if step.feedback is not None:
                 more = await amore_passages(
                     self._settings.more_context, call.course.report.unsupported
                 )
                 call.again(step.feedback, more)
+                output = await self._aoutput(call, kwargs)
                 continue
             if step.action == "block" and isinstance(self.fallback, Runnable):
-                apart = call.plain_config()
-                with set_config_context(apart) as context:
-                    answering = self.fallback.ainvoke(input, apart)
-                    output = await coro_with_context(answering, context)
+                output = await self._ainstead(call, self.fallback, input)
             return call.close(step, output)
+        return output
+
+    def _instead(self, call: Call, fallback: AnyRunnable, input: In) -> Any:
+        """Run the fallback."""
+        apart = call.plain_config()
+        with set_config_context(apart) as context:
+            return context.run(fallback.invoke, input, apart)
+
+    async def _ainstead(self, call: Call, fallback: AnyRunnable, input: In) -> Any:
+        """Do the same, awaiting."""
+        apart = call.plain_config()
+        with set_config_context(apart) as context:
+            return await coro_with_context(fallback.ainvoke(input, apart), context)
 
     # -- one stream by claim ------------------------------------------------------------------
 
@@ -434,14 +464,16 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
                     raise
             if fault is not None:  # raised here, where nothing of the error hangs on to it
                 raise fault
+            chunks.raise_if_held()
 
-        with closing(released(course, ask)) as texts:
+        with suppress(HeldError), closing(released(course, ask)) as texts:
             for text in texts:
                 yield from chunks.released(text, blocked=course.blocked)
+        if chunks.is_held:
+            yield _as_chunk(self._finished(call, input, chunks.output, kwargs))
+            return
         if course.blocked and isinstance(self.fallback, Runnable):
-            apart = call.plain_config()
-            with set_config_context(apart) as context:
-                output = context.run(self.fallback.invoke, input, apart)
+            output = self._instead(call, self.fallback, input)
             yield from chunks.fallback(output, course.text)
         yield from chunks.end(course.record)
 
@@ -476,18 +508,21 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
                     raise
             if fault is not None:  # raised here, where nothing of the error hangs on to it
                 raise fault
+            chunks.raise_if_held()
 
-        async with aclosing(areleased(course, ask)) as texts:
-            async for text in texts:
-                for chunk in chunks.released(text, blocked=course.blocked):
-                    yield chunk
+        with suppress(HeldError):
+            async with aclosing(areleased(course, ask)) as texts:
+                async for text in texts:
+                    for chunk in chunks.released(text, blocked=course.blocked):
+                        yield chunk
+        if chunks.is_held:
+            yield _as_chunk(await self._afinished(call, input, chunks.output, kwargs))
+            return
+        last = chunks.end(course.record)
         if course.blocked and isinstance(self.fallback, Runnable):
-            apart = call.plain_config()
-            with set_config_context(apart) as context:
-                output = await coro_with_context(self.fallback.ainvoke(input, apart), context)
-            for chunk in chunks.fallback(output, course.text):
-                yield chunk
-        for chunk in chunks.end(course.record):
+            output = await self._ainstead(call, self.fallback, input)
+            last = chained(chunks.fallback(output, course.text), last)
+        for chunk in last:
             yield chunk
 
 

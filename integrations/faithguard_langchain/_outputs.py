@@ -8,7 +8,7 @@ place of the answer and nothing else is left that a model may have written.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from langchain_core.documents import Document
 from langchain_core.messages import (
@@ -20,6 +20,7 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
+from faithguard_langchain._scalars import Scalar, is_id, is_meta, is_scalar, numbers_in, stated
 from faithguard_langchain._values import (
     ANSWER_KEYS,
     answer_of,
@@ -32,6 +33,19 @@ from faithguard_langchain._values import (
 __all__ = ["Output", "spoken"]
 
 
+class _Writing(Protocol):
+    """What models wrote in a call, and no retriever brought."""
+
+    def parts(self, text: str) -> list[str]: ...
+    def holds_short(self, text: str, *, words: int = 2) -> bool: ...
+    def holds_value(self, name: str, value: object) -> bool: ...
+    def holds_number(self, value: float | str) -> bool: ...
+
+
+_KEY_WORDS = 3
+"""Words from which a name can state anything."""
+
+
 class Output:
     """An output of a guarded chain.
 
@@ -41,8 +55,8 @@ class Output:
         given: The chain's input; what it handed through is the caller's own.
         fetched: The texts that retrievers returned in this call.
         quotes: Says whether a text holds something that a model wrote in this call.
-        parts: Returns the parts of a text that a model wrote and no retriever brought; None
-            where no model was observed, and any text outside the context may be one's.
+        writing: Returns what models wrote; None where no model was observed, and any text
+            outside the context may be one's.
         context_keys: Where the context stands in a dict, if no model was observed.
     """
 
@@ -54,7 +68,7 @@ class Output:
         given: Any,
         fetched: frozenset[str],
         quotes: Callable[[str], bool],
-        parts: Callable[[str], list[str]] | None,
+        writing: Callable[[], _Writing] | None,
         context_keys: Container[str] = (),
     ) -> None:
         self.value = value
@@ -63,9 +77,9 @@ class Output:
         self._own = frozenset(texts_in(given, messages=True))
         self._fetched = fetched
         self._quotes = quotes
-        self._parts = parts or _whole
-        self._context_keys = () if parts else context_keys
-        self._unobserved = parts is None
+        self._writing = writing
+        self._context_keys = () if writing else context_keys
+        self._unobserved = writing is None
 
     def texts(self) -> list[str] | None:
         """Return the texts to verify, the answer first; None if no answer is to be found."""
@@ -75,9 +89,13 @@ class Output:
         found = [answer, *self._written(self.value)]
         return list(dict.fromkeys(text for text in found if text.strip())) or [answer]
 
-    def stays(self) -> bool:
-        """Say whether all of the value came in with the call, or is what a retriever returned."""
-        return self._stays(self.value)
+    def stays(self, name: str) -> bool:
+        """Say whether all of the value came in with the call, or is what a retriever returned.
+
+        Args:
+            name: Under which it stands in the chain's output.
+        """
+        return self._stays(self.value, name)
 
     def written(self) -> list[str]:
         """Return the texts of the value that may be a model's."""
@@ -99,11 +117,13 @@ class Output:
 
     # -- what was written ---------------------------------------------------------------------
 
-    def _written(self, value: Any, depth: int = 8) -> Iterator[str]:
+    def _written(self, value: Any, name: str = "", depth: int = 8) -> Iterator[str]:
         """Yield the texts of a value that may be a model's."""
         if not depth:
             return
-        if isinstance(value, str):
+        if name and is_scalar(value):
+            yield from self._stated(name, value)
+        elif isinstance(value, str):
             if value not in self._own and value not in self._fetched:
                 yield from self._parts(value)
         elif isinstance(value, BaseMessage):
@@ -112,20 +132,51 @@ class Output:
         elif isinstance(value, Document):
             if not self._unobserved:
                 for text in (value.page_content, *texts_in(value.metadata)):
-                    yield from self._written(text, depth - 1)
+                    yield from self._written(text, depth=depth - 1)
         elif isinstance(value, list | tuple | set | frozenset):
-            yield from self._listed(list(cast("list[Any]", value)), depth)
+            yield from self._listed(list(cast("list[Any]", value)), name, depth)
         else:
             yield from self._named(fields_of(value) or {}, depth)
+
+    def _parts(self, text: str, *, words: int = 2) -> list[str]:
+        """Return the parts of a text that a model wrote; a short one is, or is not, as a whole."""
+        if self._writing is None:
+            return [text] if text else []
+        written = self._writing()
+        return [text] if written.holds_short(text, words=words) else written.parts(text)
+
+    def _stated(self, name: str, value: Scalar) -> Iterator[str]:
+        """Yield what a number or a truth value says, if it is a model's."""
+        if self._writing is None or is_meta(name, value) or not self._is_models(name, value):
+            return
+        brought = [*self._own, *self._fetched]
+        if not is_id(name) or not any(str(value) in numbers_in(text) for text in brought):
+            yield stated(name, value)
+
+    def _is_models(self, name: str, value: Scalar) -> bool:
+        """Whether a model wrote a number or a truth value: under its name, or beside the answer."""
+        if self._writing is None:
+            return True
+        if (fields_of(self._given) or {}).get(name) == value:
+            return False
+        written = self._writing()
+        return written.holds_value(name, value) or (
+            not isinstance(value, bool)
+            and written.holds_number(value)
+            and not any(
+                str(value) in numbers_in(text)
+                for text in (answer_of(self.value, self._key) or "", *self._own)
+            )
+        )
 
     def _named(self, fields: Mapping[Any, Any], depth: int) -> Iterator[str]:
         for name, item in fields.items():
             if name not in self._context_keys:
-                yield from self._written(item, depth - 1)
-                if not self._unobserved:  # a model may have chosen the names, too
-                    yield from self._written(name, depth - 1)
+                yield from self._written(item, str(name), depth - 1)
+                if not self._unobserved and name not in self._own:
+                    yield from self._parts(str(name), words=_KEY_WORDS)  # a model may choose it
 
-    def _listed(self, items: list[Any], depth: int) -> Iterator[str]:
+    def _listed(self, items: list[Any], name: str, depth: int) -> Iterator[str]:
         answered = {m.tool_call_id for m in items if isinstance(m, ToolMessage)}
         for place, item in enumerate(items):
             if isinstance(item, ToolMessage):
@@ -135,7 +186,7 @@ class Output:
             elif isinstance(item, AIMessage) and not self._was_given(item):
                 yield from spoken(item, answered)
             else:
-                yield from self._written(item, depth - 1)
+                yield from self._written(item, name, depth - 1)
 
     # -- what is left -------------------------------------------------------------------------
 
@@ -156,8 +207,8 @@ class Output:
                 name: item
                 for name, item in mapping.items()
                 if name != place
-                and self._stays(item)
-                and (self._unobserved or not self._parts(str(name)))
+                and self._stays(item, str(name))
+                and (self._unobserved or not self._parts(str(name), words=_KEY_WORDS))
             }
             # a graph's state often holds the answer twice; who streams messages must see it, too
             said = "messages" in mapping and answer_of(mapping["messages"]) is not None
@@ -167,15 +218,17 @@ class Output:
             }
         return text
 
-    def _stays(self, value: Any) -> bool:
+    def _stays(self, value: Any, name: str) -> bool:
         """Whether a value came in with the call, or is what a retriever returned."""
         if isinstance(value, Document):
             return self._was_fetched(value)
         if isinstance(value, list | tuple):
-            return all(self._stays(item) for item in cast("list[Any]", value))
+            return all(self._stays(item, name) for item in cast("list[Any]", value))
         if isinstance(value, str):
             return value in self._own
-        return value is None or isinstance(value, bool | int | float) or self._was_given(value)
+        if isinstance(value, bool | int | float):
+            return not self._is_models(name, value)
+        return value is None or self._was_given(value)
 
     def _was_given(self, value: Any) -> bool:
         if isinstance(value, HumanMessage | SystemMessage):
@@ -200,10 +253,6 @@ def _place(mapping: Mapping[str, Any], key: str | None) -> str:
     """Return the name under which the answer stands."""
     names = (key,) if key is not None else ANSWER_KEYS
     return next(name for name in names if answer_of(mapping.get(name)) is not None)
-
-
-def _whole(text: str) -> list[str]:
-    return [text] if text else []
 
 
 def _same(message: BaseMessage, other: Any) -> bool:

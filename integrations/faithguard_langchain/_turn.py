@@ -25,6 +25,7 @@ from faithguard.capture import Trace, time_now
 from faithguard.guard import Course, with_passages
 from faithguard_langchain._capture import tool_passages
 from faithguard_langchain._outputs import spoken
+from faithguard_langchain._scalars import is_id, is_meta, numbers_in, scalars_in, stated
 from faithguard_langchain._values import (
     calls_in,
     context_of,
@@ -203,14 +204,21 @@ def turn_id(messages: Sequence[BaseMessage]) -> str:
 
 
 def answer_texts(
-    messages: Iterable[BaseMessage], structured: Any = None, schema: Any = None
+    messages: Iterable[BaseMessage],
+    structured: Any = None,
+    schema: Any = None,
+    prompt: Iterable[BaseMessage] = (),
 ) -> list[str] | None:
     """Return what a model's output says to the user; None if it only asks for tools.
+
+    A number or a truth value in a structured response is said with its name, "dose mg: 500",
+    but for marks that a model gives its answer, places in the context, and ids that it was given.
 
     Args:
         messages: The output; a structured response is a tool call that is answered in it.
         structured: The structured response.
         schema: What it must be like; words that a schema lists are its author's, not a model's.
+        prompt: What the model was given.
     """
     held = list(messages)
     said = [m for m in held if isinstance(m, AIMessage)]
@@ -218,16 +226,35 @@ def answer_texts(
     answered = answered_in(held)
     if not said or (structured is None and calls and not answered):
         return None
-    texts = [
-        text
-        for message in said
-        for whole in spoken(message, {call["id"] for call in calls})
-        for text in _fields_in(whole, structured)
+    beside = [
+        whole for message in said for whole in spoken(message, {call["id"] for call in calls})
     ]
-    for value in (*(c["args"] for c in calls if c["id"] in answered), structured):
-        texts += texts_in(plain_input(value))
-    listed = set(_listed_in(schema)) if structured is not None else set[str]()
+    fields = [call["args"] for call in calls if call["id"] in answered]
+    texts: list[str] = []
+    for whole in beside:
+        written = None if structured is None else _read(whole)
+        fields += [] if written is None else [written]
+        texts += [whole] if written is None else texts_in(written)
+    texts += texts_in(plain_input([*fields, structured]))
+    listed: list[Any] = [] if structured is None else list(_listed_in(schema))
+    # what a schema fills in by itself, no model wrote
+    texts += _stated_in(fields or structured, listed, prompt) if structured is not None else ()
     return [t for t in dict.fromkeys(texts) if t.strip() and t not in listed] or [""]
+
+
+def _stated_in(fields: Any, listed: Sequence[Any], prompt: Iterable[BaseMessage]) -> Iterator[str]:
+    """Yield what the numbers and truth values of a structured response say."""
+    given: set[str] | None = None
+    for name, value in scalars_in(fields):
+        if isinstance(value, str) or is_meta(name, value):
+            continue  # a string is verified as it is
+        if value in listed and not isinstance(value, bool):
+            continue
+        if is_id(name):
+            given = {n for m in prompt for n in numbers_in(text_of(m))} if given is None else given
+            if str(value) in given:
+                continue
+        yield stated(name, value)
 
 
 def answered_in(messages: Iterable[BaseMessage]) -> set[str]:
@@ -235,29 +262,27 @@ def answered_in(messages: Iterable[BaseMessage]) -> set[str]:
     return {m.tool_call_id for m in messages if isinstance(m, ToolMessage)}
 
 
-def _listed_in(schema: Any) -> Iterator[str]:
-    """Yield the words that a schema lists for a model to choose from."""
+def _listed_in(schema: Any) -> Iterator[Any]:
+    """Yield the words and numbers that a schema lists for a model to choose from."""
     schema = getattr(schema, "schema", schema)
     open_: list[Any] = [schema if isinstance(schema, dict) else TypeAdapter(schema).json_schema()]
     while open_:
         value = open_.pop()
         if isinstance(value, dict):
             fields = cast("dict[str, Any]", value)
-            yield from texts_in([fields.get("enum"), fields.get("const")])
+            yield from (fields.get("enum") or ()) if isinstance(fields.get("enum"), list) else ()
+            yield fields.get("const")
             open_ += fields.values()
         elif isinstance(value, list):
             open_ += cast("list[Any]", value)
 
 
-def _fields_in(text: str, structured: Any) -> Iterator[str]:
-    """Yield the texts in a text that is a structured response, written out."""
-    if structured is not None:
-        try:
-            yield from texts_in(json.loads(text))
-            return
-        except ValueError:
-            pass
-    yield text
+def _read(text: str) -> Any:
+    """Return what a structured response holds that is written out; None if it is none."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
 
 
 def _handed(message: AIMessage) -> Iterator[str]:

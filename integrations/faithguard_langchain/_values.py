@@ -8,6 +8,7 @@ which the answer is another one.
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar, cast
 
@@ -249,6 +250,7 @@ def arguments_in(result: LLMResult) -> Iterator[str]:
     for message in answers_in(result):
         for call in message.tool_calls:
             yield from texts_in(call["args"])
+            yield from _values_in(call["args"])
         yield from (broken.get("args") or "" for broken in message.invalid_tool_calls)
 
 
@@ -295,6 +297,15 @@ def prompt_in(messages: Iterable[BaseMessage]) -> Iterator[tuple[Message, list[s
         ):
             plain = Message("assistant", plain.text)
         yield plain, given
+
+
+def _values_in(arguments: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the arguments that are no strings, by their names."""
+    for name, value in arguments.items():
+        if isinstance(value, Mapping):
+            yield from _values_in(cast("Mapping[str, Any]", value))
+        elif not isinstance(value, str):
+            yield json.dumps({name: value}, default=str)
 
 
 class Whole(Generic[T]):

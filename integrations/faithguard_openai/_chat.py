@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from faithguard import CaptureError, Passage
 from faithguard_openai._events import Event, encoded, events_in, json_in
-from faithguard_openai._reply import Answer, Manner, added, mapping, shown
+from faithguard_openai._reply import Answer, Manner, added, mapping, shown, untitled
 
 __all__ = ["CALLS", "ChatChunks", "ChatReply", "chunk_of", "index_of"]
 
@@ -29,7 +29,7 @@ class ChatReply:
         if not isinstance(choices, list) or not choices:
             raise CaptureError("the server's reply holds no choices: it is no chat completion")
         self._choices = {
-            index_of(choice, place): cast("dict[str, Any]", choice)
+            index_of(choice, place): _spoken_by(choice, "message")
             for place, choice in enumerate(cast("list[Any]", choices))
         }
         self._manner = manner
@@ -109,8 +109,9 @@ class ChatChunks:
                 self._chunks.append((None, event.data))
             else:
                 for place, choice in enumerate(cast("list[Any]", choices)):
-                    alone = {**event.data, "choices": [choice]}
-                    self._chunks.append((index_of(choice, place), alone))
+                    key = index_of(choice, place)
+                    alone = {**event.data, "choices": [_spoken_by(choice, "delta")]}
+                    self._chunks.append((key, alone))
 
     @property
     def passages(self) -> Sequence[Passage]:
@@ -226,6 +227,16 @@ def index_of(choice: Any, place: int) -> int:
         raise CaptureError("the server's reply holds a choice that is none: it is withheld")
     index = cast("Mapping[str, Any]", choice).get("index")
     return index if isinstance(index, int) else place
+
+
+_PLACES = ("message", "delta", "text")
+"""Where a choice can say something."""
+
+
+def _spoken_by(choice: Any, place: str) -> dict[str, Any]:
+    """Return a choice that says something in this place only, which is verified."""
+    kept = {name: item for name, item in choice.items() if name == place or name not in _PLACES}
+    return cast("dict[str, Any]", untitled(kept))
 
 
 def _renumbered(chunk: dict[str, Any], key: int) -> dict[str, Any]:

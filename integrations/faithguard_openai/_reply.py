@@ -9,7 +9,11 @@ from typing import Any, Literal, Protocol, cast
 
 from faithguard import Passage
 
-__all__ = ["Answer", "Manner", "Reply", "added", "mapping", "shown"]
+__all__ = ["Answer", "Manner", "Reply", "added", "mapping", "shown", "untitled"]
+
+
+_OF_PLACES = ("type", "url", "file_id", "filename", "container_id")
+"""What strings of an annotation say where something stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,3 +106,29 @@ def _part(part: object) -> list[str]:
     held = mapping(part)
     texts = [held[name] for name in ("text", "refusal", "transcript") if name in held]
     return [text if isinstance(text, str) else json.dumps(text) for text in texts or [part]]
+
+
+def untitled(value: Any) -> Any:
+    """Return a value of a reply's in which annotations keep their places and lose their words.
+
+    A title or a quote is text that goes to the reader, and nothing has verified it.
+    """
+    if isinstance(value, list):
+        return [untitled(item) for item in cast("list[Any]", value)]
+    if not isinstance(value, Mapping):
+        return value
+    return {
+        name: _wordless(item) if name in ("annotations", "annotation") else untitled(item)
+        for name, item in cast("Mapping[str, Any]", value).items()
+    }
+
+
+def _wordless(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_wordless(item) for item in cast("list[Any]", value)]
+    if not isinstance(value, Mapping):
+        return value
+    return {
+        name: item if name in _OF_PLACES or not isinstance(item, str) else ""
+        for name, item in ((n, _wordless(i)) for n, i in cast("Mapping[str, Any]", value).items())
+    }

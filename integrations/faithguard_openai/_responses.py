@@ -15,7 +15,7 @@ from typing import Any, cast
 from faithguard import Passage
 from faithguard_openai._events import Event, encoded, events_in, json_in
 from faithguard_openai._evidence import found_in_files
-from faithguard_openai._reply import Answer, Manner, added, mapping, shown
+from faithguard_openai._reply import Answer, Manner, added, mapping, shown, untitled
 
 __all__ = ["ResponseEvents", "ResponseReply", "is_call", "items_of", "marked"]
 
@@ -35,7 +35,7 @@ class ResponseReply:
     """A response in one piece."""
 
     def __init__(self, body: bytes, manner: Manner) -> None:
-        self._body = json_in(body)
+        self._body = untitled(json_in(body))
         self._refuses = manner.refuses
 
     @property
@@ -79,7 +79,7 @@ class ResponseEvents:
 
     def __init__(self, body: bytes, manner: Manner) -> None:
         self._refuses = manner.refuses
-        events = events_in(body)
+        events = [Event(name, untitled(data)) for name, data in events_in(body)]
         faults = [e for e in events if e.data.get("type") == "error" or e.data.get("error")]
         self._events = faults or events
         self._failed = bool(faults)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, cast
 from faithguard import Passage
 from faithguard_openai._events import Event
 from faithguard_openai._evidence import found_in_files
-from faithguard_openai._reply import mapping, shown
+from faithguard_openai._reply import mapping, shown, untitled
 from faithguard_openai._responses import is_call, items_of, marked
 from faithguard_openai._retold import FaultError, Retold
 
@@ -93,6 +93,7 @@ class ResponseRetold(Retold[Part]):
     # -- what the server sends --------------------------------------------------------------------
 
     def _read(self, event: Event) -> None:
+        event = Event(event.name, untitled(event.data))
         data = event.data
         kind = str(data.get("type"))
         if kind == "error" or data.get("error"):

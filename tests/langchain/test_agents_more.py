@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NotRequired
 
@@ -515,6 +516,47 @@ def test_structured_responses_are_verified(how: Any, write: Any, tools: Any, way
         assert state.get("structured_response") == (Card(answer=TRUE) if good else None)
         assert (FALLBACK in said(state)) is not good
         assert "Quillfeather" not in shown
+
+
+class Leaflet(BaseModel):
+    """A card with more to it."""
+
+    answer: str
+    price: int = 12
+    free: bool = False
+    groups: Literal[5, 10] = 5
+    confidence: float = 0.5
+    visit_id: int = 0
+
+
+LEAFLETS: dict[str, tuple[dict[str, Any], bool]] = {
+    "a number of the context": ({"price": 12}, True),
+    "an invented number": ({"price": 13}, False),
+    "a truth value": ({"free": True}, False),
+    "a number that the schema lists": ({"groups": 10}, True),
+    "a mark of the answer": ({"confidence": 0.9}, True),
+    "an id that the user named": ({"visit_id": 4711}, True),
+    "an id that nobody named": ({"visit_id": 4712}, False),
+}
+
+
+@pytest.mark.parametrize("how", [ToolStrategy(Leaflet), ProviderStrategy(Leaflet)])
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+@pytest.mark.parametrize("name", LEAFLETS)
+def test_numbers_and_truth_values_of_a_structured_response(name: str, way: str, how: Any) -> None:
+    """They are claims under their names; what a schema fills in is no model's."""
+    fields, good = LEAFLETS[name]
+    filled: dict[str, Any] = {"answer": TRUE, **fields}
+    as_call = call("Leaflet", "leaflet", **filled)
+    line = as_call if isinstance(how, ToolStrategy) else json.dumps(filled)
+    safe = agent(line, response_format=how, fallback=FALLBACK)
+    given = {"messages": [("user", f"{QUESTION} My visit is number 4711.")]}
+    (state,) = WAYS[way](safe, given, THREAD)
+    if good:
+        assert state["structured_response"] == Leaflet(**filled)
+    else:
+        assert state["structured_response"] is None
+        assert said(state) == FALLBACK
 
 
 def test_a_card_that_does_not_fit_is_written_again_unseen() -> None:

@@ -362,6 +362,91 @@ def test_sources_that_a_model_names_do_not_fail_a_faithful_answer(fields: str) -
     assert guarded(chain).invoke(QUESTION) == said
 
 
+FIELDS: dict[str, dict[str, Any]] = {
+    "a short sentence": {"note": "A tour costs 19 euros."},
+    "fewer words": {"note": "Comets hand out marzipan"},
+    "a list": {"notes": ["Tours are free.", "Comets sing."]},
+    "deeper": {"more": {"about": [{"price": "Tours are free."}]}},
+    "a number": {"tour_price": 19},
+    "a number in a list": {"prices": [12, 19]},
+    "a number as a string": {"price": "19"},
+    "a truth value": {"tour_is_free": True},
+    "a name": {"Comets hand out marzipan": None},
+}
+
+
+def parsed(**fields: Any) -> Chain:
+    """A chain whose model writes JSON, and whose last step reads it."""
+    return text_chain(says(json.dumps(fields))) | JsonOutputParser()
+
+
+def filled_in(**fields: Any) -> Chain:
+    """A chain whose model fills in the arguments of a tool."""
+    return writes(call("Answer", **fields), lambda m: m.tool_calls[0]["args"])
+
+
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+@pytest.mark.parametrize("build", [parsed, filled_in])
+@pytest.mark.parametrize("name", FIELDS)
+def test_a_field_of_a_few_words_is_verified(name: str, build: Any, way: str) -> None:
+    """Each stands for itself; where one is not supported, none goes out."""
+    safe = guarded(build(answer=HOURS, **FIELDS[name]), fallback=FALLBACK)
+    assert WAYS[way](safe, QUESTION, {}) == [{"answer": FALLBACK}]
+    mended = guarded(build(answer=HOURS, **FIELDS[name]), on_fail="repair")
+    assert WAYS[way](mended, QUESTION, {}) == [{"answer": HOURS}]
+
+
+@pytest.mark.parametrize("build", [parsed, filled_in])
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"note": "A tour costs 12 euros."},
+        {"price": 12, "mirror_cm": 90.0},
+        {"price": "12 euros"},
+        {"confidence": 0.93, "answerScore": 87, "answer_found": True, "citations": [1, 3]},
+        {"kind": "visit", "page": 4},
+    ],
+    ids=["a sentence", "numbers", "an amount", "of the answer", "labels"],
+)
+def test_a_field_that_is_supported_or_states_nothing_passes(build: Any, beside: Any) -> None:
+    """Numbers of the context do, and what a model says of its own answer."""
+    said = {"answer": HOURS, **beside}
+    assert guarded(build(**said)).invoke(QUESTION) == said
+
+
+def test_an_id_that_was_handed_in_passes() -> None:
+    """One that was not is an invention."""
+    said = {"answer": HOURS, "booking_id": 4711}
+    chain = RunnableLambda(lambda given: given["question"]) | parsed(**said)
+    given = {"question": f"{QUESTION} My booking is 4711."}
+    assert guarded(chain).invoke(given) == said
+    held(chain, {"question": QUESTION})
+
+
+def test_numbers_of_the_chains_own_are_no_claims() -> None:
+    """What code counts beside a model's answer is not the model's; it stays when that goes."""
+    for answer, delivered in ((TRUE, TRUE), (BAD, FALLBACK)):
+        chain = writes(answer, lambda m: {"answer": m.text, "found": 3, "cached": False})
+        output = guarded(chain, fallback=FALLBACK).invoke(QUESTION)
+        assert output == {"answer": delivered, "found": 3, "cached": False}
+
+
+def test_a_short_part_of_a_models_prose_is_verified() -> None:
+    """A step of the chain may take it out of what is no answer."""
+    prose = f"Answer: {HOURS} And note that comets hand out marzipan, 19 each."
+    held(writes(prose, lambda m: {"answer": HOURS, "note": "Comets hand out marzipan"}))
+    held(writes(prose, lambda m: {"answer": HOURS, "marzipan": 19}))
+
+
+@pytest.mark.parametrize("build", [parsed, filled_in])
+def test_no_number_of_a_models_is_left_in_a_blocked_output(build: Any) -> None:
+    """Neither a truth value, however deep; what came in stays."""
+    said = {"answer": BAD, "price": 19, "free": True, "n": 3, "more": {"deep": [7]}, "list": [8]}
+    chain = RunnableLambda(lambda given: given["question"]) | build(**said)
+    given = {"question": QUESTION, "n": 3}
+    assert guarded(chain, fallback=FALLBACK).invoke(given) == {"answer": FALLBACK, "n": 3}
+
+
 def test_what_was_handed_in_and_is_handed_on_does_not_fail_a_faithful_answer() -> None:
     """Input that an output repeats is the caller's: question, history, notes."""
     history = [HumanMessage("Who is there?"), AIMessage(LIE)]

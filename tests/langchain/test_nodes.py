@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import json
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, TypedDict
 
@@ -51,6 +52,13 @@ class State(TypedDict, total=False):
     answer: str
     hint: str
     messages: Annotated[list[BaseMessage], add_messages]
+
+
+class Priced(State, total=False):
+    """A state with numbers."""
+
+    price: int
+    found: int
 
 
 def checked(node: Any, **settings: Any) -> Any:
@@ -379,3 +387,38 @@ def test_many_runs_at_once() -> None:
         return [r["answer"] for r in await asyncio.gather(*(g.ainvoke(GIVEN) for g in graphs))]
 
     assert asyncio.run(together()) == [TRUE, FALLBACK] * 8
+
+
+@pytest.mark.parametrize("awaits", [False, True])
+def test_no_value_of_a_models_is_left_in_a_blocked_update(awaits: bool) -> None:
+    """Texts and numbers go; what the node counted itself stays."""
+    model = says(json.dumps({"answer": BAD, "hint": "Ask twice.", "price": 19}))
+
+    def write(state: Priced) -> Any:
+        return {**json.loads(model.invoke(filled(state)).text), "found": 3}
+
+    async def awrite(state: Priced) -> Any:
+        return {**json.loads((await model.ainvoke(filled(state))).text), "found": 3}
+
+    running = graph(checked(awrite if awaits else write, fallback=FALLBACK), schema=Priced)
+    given = {"question": QUESTION}
+    state = asyncio.run(running.ainvoke(given)) if awaits else running.invoke(given)
+    assert {name: state.get(name) for name in ("answer", "hint", "price", "found")} == {
+        "answer": FALLBACK,
+        "hint": None,
+        "price": None,
+        "found": 3,
+    }
+
+
+def test_a_number_beside_an_answer_that_passes_is_verified() -> None:
+    """An invented one blocks it."""
+    for price, delivered in ((12, TRUE), (19, FALLBACK)):
+        model = says(json.dumps({"answer": TRUE, "price": price}))
+        node = checked(
+            lambda state, model=model: json.loads(model.invoke(filled(state)).text),
+            fallback=FALLBACK,
+        )
+        state = graph(node, schema=Priced).invoke({"question": QUESTION})
+        assert state["answer"] == delivered
+        assert state.get("price") == (12 if price == 12 else None)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import sys
 import warnings
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import closing
+from operator import itemgetter
 from typing import Any
 
 import pytest
 from langchain_core._api import LangChainDeprecationWarning
 from langchain_core.callbacks import BaseCallbackHandler, UsageMetadataCallbackHandler
 from langchain_core.messages import AIMessage, AIMessageChunk
-from langchain_core.output_parsers import StrOutputParser
+from langchain_core.output_parsers import JsonOutputParser, StrOutputParser
 from langchain_core.outputs import ChatGenerationChunk
 from langchain_core.runnables import (
     RunnableGenerator,
@@ -395,7 +397,7 @@ def copied(model: Chain) -> Chain:
 REFUSED: dict[str, tuple[Chain, str]] = {
     "a call of a tool": (ends_in_message(ScriptedChatModel(reply=calling)), "a call of a tool"),
     "a second text": (copied(says("One tour costs 12 euros.")), "wrote something beside it"),
-    "an object": (ends_in_text(says(TRUE)) | RunnableLambda(lambda text: [text]), "type list"),
+    "an object": (ends_in_text(says(TRUE)) | RunnableLambda(lambda text: [text]), "output, a list"),
 }
 
 
@@ -407,6 +409,75 @@ def test_what_cannot_be_released_by_claim_is_an_error(chain: Chain, told: str) -
         with pytest.raises(CaptureError, match=told) as error:
             reads()
         assert "Quillfeather" not in str(error.value)
+
+
+def in_json(**fields: Any) -> Chain:
+    """Return a chain whose parser streams, again and again, all of a model's JSON so far."""
+    return ends_in_text(says(json.dumps(fields))) | JsonOutputParser()
+
+
+def in_a_field(**fields: Any) -> Chain:
+    """Return a chain that streams such an object as the answer in a dict."""
+    return RunnablePassthrough.assign(answer=itemgetter("question") | in_json(**fields))
+
+
+def asked(chain: Chain, given: Any = QUESTION) -> list[Any]:
+    """Return the chunks of a stream; what is awaited, and events, give the same."""
+
+    async def awaiting() -> tuple[list[Any], list[Any]]:
+        events = [event async for event in chain.astream_events(given, version="v2")]
+        told = [e["data"]["chunk"] for e in events if e["event"] == "on_chain_stream"]
+        return [chunk async for chunk in chain.astream(given)], told
+
+    got = list(chain.stream(given))
+    assert asyncio.run(awaiting()) == (got, got)
+    return got
+
+
+def test_an_object_is_held_whole_and_comes_once() -> None:
+    """Its pieces are no parts of a text: each holds all that came before it."""
+    records: list[Record] = []
+    said = {"answer": HOURS, "note": PRICE}
+    safe = claims(in_json(**said), fallback=FALLBACK, sinks=[records.append])
+    assert asked(safe) == [said]
+    assert safe.wait()
+    assert [(r.decision.passed, r.exchange.answer) for r in records] == [(True, HOURS)] * 3
+    field = claims(in_a_field(**said), fallback=FALLBACK)
+    assert asked(field, {"question": QUESTION}) == [{"question": QUESTION, "answer": said}]
+
+
+@pytest.mark.parametrize("fields", [{"answer": BAD}, {"answer": HOURS, "note": LIE}])
+def test_an_object_that_does_not_pass_is_blocked_or_mended(fields: dict[str, Any]) -> None:
+    """As `invoke` does it."""
+    assert asked(claims(in_json(**fields), fallback=FALLBACK)) == [{"answer": FALLBACK}]
+    mended = claims(in_json(**fields), fallback=FALLBACK, on_fail="repair")
+    assert asked(mended) == [{"answer": HOURS}]
+    with pytest.raises(UnfaithfulAnswerError):
+        list(claims(in_json(**fields)).stream(QUESTION))
+
+
+@pytest.mark.parametrize(
+    "chain", [in_json(conclusion=LIE), RunnableParallel(conclusion=ends_in_text(says(LIE)))]
+)
+def test_an_object_without_an_answer_is_not_delivered(chain: Chain) -> None:
+    """Under whatever name a model puts it."""
+    safe = claims(chain, fallback=FALLBACK)
+    for reads in (lambda: list(safe.stream(QUESTION)), lambda: asyncio.run(drained(safe))):
+        with pytest.raises(CaptureError, match="answer_key"):
+            reads()
+
+
+def test_a_named_field_of_an_object_is_the_answer() -> None:
+    """Held, and blocked."""
+    named = claims(in_json(conclusion=LIE), fallback=FALLBACK, answer_key="conclusion")
+    assert asked(named) == [{"conclusion": FALLBACK}]
+
+
+def test_an_object_is_written_again() -> None:
+    """By the model alone; the second attempt is held whole, too."""
+    model = says(json.dumps({"answer": BAD}), json.dumps({"answer": HOURS}))
+    safe = claims(ends_in_text(model) | JsonOutputParser(), on_fail="regenerate")
+    assert list(safe.stream(QUESTION)) == [{"answer": HOURS}]
 
 
 async def drained(chain: Chain) -> list[Any]:

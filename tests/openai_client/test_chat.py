@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import httpx
 import openai
 import pytest
-from openai import OpenAI
+from openai import AsyncOpenAI, OpenAI
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from pydantic import BaseModel
 
@@ -15,7 +17,8 @@ from faithguard import Claim, ConfigError, Record, Report, UnfaithfulAnswerError
 from faithguard.testing import ChatServer
 from faithguard_openai import GuardedOpenAI, guard
 
-from .scene import BAD, DOC, FALLBACK, GOOD, QUESTION, better, client, guarded, system
+from .scene import BAD, DOC, FALLBACK, GOOD, QUESTION, better, client, guarded, run, system
+from .streams import EventServer, Told, each, played, settled
 
 
 class Departure(BaseModel):
@@ -496,3 +499,97 @@ def test_sampling_is_for_those_who_only_flag() -> None:
         guarded(BAD, sample=0.1),
     ):
         pass
+
+
+CITED = {
+    "type": "url_citation",
+    "url_citation": {"url": "https://quay.example", "title": BAD, "start_index": 0, "end_index": 3},
+}
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+@pytest.mark.parametrize("streams", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize("place", ["message", "delta", "text"])
+def test_a_choice_says_something_in_one_place_only(
+    place: str, streams: bool, is_async: bool
+) -> None:
+    """In others nothing is read, and nothing goes out; a citation keeps its link."""
+
+    def script(body: dict[str, Any]) -> Iterator[Told]:
+        said = {"role": "assistant", "content": GOOD, "annotations": [CITED]}
+        elsewhere = BAD if place == "text" else {"role": "assistant", "content": BAD}
+        own = {"delta": said, "finish_reason": "stop"}
+        head = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+        yield None, {**head, "choices": [{place: elsewhere, "index": 0, **own}]}
+
+    async def use(safe: Any) -> str:
+        made = await settled(
+            safe.chat.completions.create(model="m", messages=system(), stream=True)
+        )
+        return "".join([chunk.to_json() async for chunk in each(made)])
+
+    def whole(request: httpx.Request) -> dict[str, Any]:
+        message = {"role": "assistant", "content": GOOD, "annotations": [CITED]}
+        elsewhere = BAD if place == "text" else {"content": BAD}
+        return {place: elsewhere, "index": 0, "finish_reason": "stop", "message": message}
+
+    async def ask_whole() -> str:
+        if is_async:
+            async with httpx.AsyncClient(transport=Ready(whole)) as http:
+                safe: Any = guard(AsyncOpenAI(http_client=http, **AWAY), sinks=[])
+                made = await safe.chat.completions.create(model="m", messages=system())
+        else:
+            with httpx.Client(transport=Ready(whole)) as http:
+                safe = guard(OpenAI(http_client=http, **AWAY), sinks=[])
+                made = safe.chat.completions.create(model="m", messages=system())
+        return str(made.to_json())
+
+    if streams:
+        with EventServer(script) as server:
+            got = played(server, use, is_async=is_async, stream="answer")
+    else:
+        got = run(ask_whole())
+    assert GOOD in got
+    assert "quay.example" in got
+    assert "9:45" not in got
+
+
+AWAY: dict[str, Any] = {"base_url": "http://quay.example", "api_key": "none"}
+
+
+def good(request: httpx.Request) -> dict[str, Any]:
+    """Answer well."""
+    message = {"role": "assistant", "content": GOOD}
+    return {"index": 0, "finish_reason": "stop", "message": message}
+
+
+class Ready(httpx.BaseTransport, httpx.AsyncBaseTransport):
+    """A transport that returns a body already read, as those of recorded replies do."""
+
+    def __init__(self, choice: Callable[[httpx.Request], dict[str, Any]]) -> None:
+        self._choice = choice
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Answer."""
+        head = {"id": "1", "object": "chat.completion", "created": 1, "model": "m"}
+        return httpx.Response(200, json={**head, "choices": [self._choice(request)]})
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Do the same, awaiting."""
+        return self.handle_request(request)
+
+
+def test_a_body_that_is_already_read_is_a_reply_like_any_other() -> None:
+    """It took no time that could be told."""
+    options: dict[str, Any] = {"domain": "support", "sinks": []}
+    asked: dict[str, Any] = {"model": "m", "messages": system()}
+    with httpx.Client(transport=Ready(good)) as http:
+        safe = guard(OpenAI(http_client=http, **AWAY), **options)
+        assert safe.chat.completions.create(**asked).choices[0].message.content == GOOD
+
+    async def ask_awaiting() -> Any:
+        async with httpx.AsyncClient(transport=Ready(good)) as http:
+            safe = guard(AsyncOpenAI(http_client=http, **AWAY), **options)
+            return await safe.chat.completions.create(**asked)
+
+    assert run(ask_awaiting()).choices[0].message.content == GOOD

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from faithguard_openai._reply import Manner
 from faithguard_openai._responses import ResponseEvents
 
 from .scene import BAD, DOC, FALLBACK, GOOD, QUESTION, better, client, guarded
+from .streams import EventServer, Told, each, played, settled
 
 TOLD = f"<document>{DOC}</document>"
 SEARCH = {
@@ -221,3 +223,36 @@ def test_repair_leaves_out_what_failed() -> None:
     assert events[-1].response.output_text == GOOD
     assert [item.type for item in beside.output] == ["message", "function_call"]
     assert beside.output_text == GOOD
+
+
+@pytest.mark.parametrize("stream", ["answer", "claims"])
+@pytest.mark.parametrize("streams", [False, True], ids=["whole", "events"])
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+def test_a_citation_keeps_its_link_and_loses_its_title(
+    is_async: bool, streams: bool, stream: str
+) -> None:
+    """The title is a text that goes to the reader, and nothing has verified it."""
+    cited = {"type": "url_citation", "url": "https://quay.example", "title": BAD}
+    part = {"type": "output_text", "text": GOOD, "annotations": [cited]}
+    note = {"annotation_index": 0, "annotation": cited, "output_index": 0, "content_index": 0}
+
+    def script(body: dict[str, Any]) -> Iterator[Told]:
+        kind = "response.output_text.annotation.added"
+        for name, data in events_of(body, [{"content": [part]}]):
+            if name == "response.output_text.done":
+                yield kind, {"type": kind, "item_id": data["item_id"], **note}
+            yield name, data
+
+    async def use(safe: Any) -> str:
+        asked = {"model": "m", "instructions": TOLD, "input": QUESTION, "stream": streams}
+        made = await settled(safe.responses.create(**asked))
+        if not streams:
+            return str(made.to_json())
+        return "".join([event.to_json() async for event in each(made)])
+
+    server: Any = EventServer(script) if streams else ChatServer(lambda _: [{"content": [part]}])
+    with server:
+        got = played(server, use, is_async=is_async, stream=stream)
+    assert GOOD in got
+    assert "quay.example" in got
+    assert "9:45" not in got

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 __all__ = [
+    "Brought",
     "Handed",
     "Said",
     "Stretch",
@@ -244,6 +245,25 @@ def wordings(text: str, *, handed: bool = True) -> Iterator[Wording]:
             yield Wording(tokens, place, handed and part == text)
 
 
+class Brought:
+    """What came from elsewhere so far."""
+
+    def __init__(self) -> None:
+        self._new: list[str] = []
+        self._flat: list[str] = []
+
+    def add(self, text: str) -> None:
+        """Take a text; it is read when it is asked for."""
+        self._new.append(text)
+
+    def holds(self, tokens: Sequence[str]) -> bool:
+        """Say whether words stand in a row in any of it."""
+        self._flat += [_flat(_tokens(unescaped(text))) for text in self._new]
+        self._new.clear()
+        words = _flat(tokens)
+        return any(words in flat for flat in self._flat)
+
+
 class Handed:
     """What models handed to tools, to be taken out of what these give back.
 
@@ -253,16 +273,13 @@ class Handed:
     Args:
         here: What this call was made with, the names of tool and arguments included.
         earlier: What other calls were made with, and what models wrote beside them.
-        brought: What had come from elsewhere by then; that is nobody's own.
+        brought: What has come from elsewhere by now; that is nobody's own.
     """
 
-    def __init__(
-        self, here: Iterable[str], earlier: Sequence[Wording], brought: Sequence[str]
-    ) -> None:
+    def __init__(self, here: Iterable[str], earlier: Sequence[Wording], brought: Brought) -> None:
         self._here = list(here)
         self._earlier = earlier
         self._brought = brought
-        self._flat: list[str] | None = None
 
     def rest(self, text: str) -> str:
         """Return what is left of a tool's text."""
@@ -274,21 +291,15 @@ class Handed:
         if rest.is_all([*here, *more]):
             return ""
         for own in sorted(self._here, key=len, reverse=True):
-            if _states(own) and not self._known(_tokens(unescaped(own))):
+            if _states(own) and not self._brought.holds(_tokens(unescaped(own))):
                 rest.take_text(unescaped(own))
         for tokens, place, _ in self._earlier:
-            if place is not None and rest.has(tokens) and not self._known(tokens):
+            if place is not None and rest.has(tokens) and not self._brought.holds(tokens):
                 rest.take_each(tokens, place)
-        for tokens, _, whole in self._earlier:
-            if whole and len(tokens) >= _LONG:
-                rest.take_runs(tokens, but=self._known)
+        long = [one.tokens for one in self._earlier if one.whole and len(one.tokens) >= _LONG]
+        if long:
+            rest.take_runs(*long, but=self._brought.holds)
         return rest.text() if any(rest.taken) else text
-
-    def _known(self, tokens: Sequence[str]) -> bool:
-        """Say whether words had come from elsewhere."""
-        if self._flat is None:
-            self._flat = [_flat(_tokens(unescaped(text))) for text in self._brought]
-        return any(_flat(tokens) in flat for flat in self._flat)
 
 
 def _states(text: str) -> bool:
@@ -392,10 +403,10 @@ class _Rest:
         )
 
     def take_runs(
-        self, own: list[str], but: Callable[[Sequence[str]], bool] = lambda _: False
+        self, *owns: list[str], but: Callable[[Sequence[str]], bool] = lambda _: False
     ) -> None:
-        """Take whatever shares six words in a row, but for what somebody knows."""
-        hashes = set(_hashes(own, _SHINGLE))
+        """Take whatever shares six words in a row with any, but for what somebody knows."""
+        hashes = {run for own in owns for run in _hashes(own, _SHINGLE)}
         marks = [False] * len(self._tokens)
         for i, run in enumerate(_hashes(self._tokens, _SHINGLE)):
             if run in hashes:

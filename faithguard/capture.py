@@ -26,7 +26,7 @@ from typing import Any, Literal, cast
 from cachetools import TTLCache
 
 from faithguard._fork import reset_in_child
-from faithguard._provenance import Handed, Said, Writing, holds, shares, without, wordings
+from faithguard._provenance import Brought, Handed, Said, Writing, holds, shares, without, wordings
 from faithguard.errors import CaptureError
 from faithguard.types import ContextSource, Exchange, Passage
 
@@ -315,17 +315,17 @@ class Trace:
     def fetched_passages(self) -> Iterator[Passage]:
         """Yield what retrievers and tools returned, less what a model put into it."""
         given = [list(wordings(text, handed=handed)) for text, handed in self._given]
-        brought: list[str] = []
+        brought = Brought()
         for fetched in self._found:
             if fetched.run in self._holds_model:
                 continue  # a tool in which a model ran returns that model's writing
             # what no tool brought, such as documents in a state, gives nothing back
             earlier = [w for one in given[: fetched.before] for w in one] if fetched.run else []
-            handed = Handed(self._asked.get(fetched.run, ()), earlier, tuple(brought))
+            handed = Handed(self._asked.get(fetched.run, ()), earlier, brought)
             for passage in fetched.read():
                 text = handed.rest(passage.text)
                 if text.strip():
-                    brought.append(text)
+                    brought.add(text)
                     yield replace(passage, text=text, hop=fetched.hop, seen=False)
 
     def _prompt_texts(self) -> Iterator[str]:
@@ -340,7 +340,7 @@ class Trace:
         # a model that was called with messages was called with the user's own words
         templated = isinstance(self.inputs, str | Mapping)
         given = [list(wordings(text, handed=handed)) for text, handed in self._given]
-        brought: list[str] = []
+        brought = Brought()
         for message, (before, by_then) in self._prompts.items():
             if message in self._recalled:
                 continue
@@ -351,8 +351,8 @@ class Trace:
                 text = without(message.text, words, written=self._told_before(before))
                 if message.role == "tool":
                     earlier = [w for one in given[:by_then] for w in one]
-                    text = Handed((), earlier, tuple(brought)).rest(text)
-                    brought.append(text)
+                    text = Handed((), earlier, brought).rest(text)
+                    brought.add(text)
                 yield text
 
     def _told_before(self, before: int) -> list[str]:

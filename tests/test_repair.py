@@ -807,7 +807,7 @@ def test_what_binds_the_rest_never_goes_alone(answer: str) -> None:
 @pytest.mark.parametrize(
     "bad",
     [
-        "Kindly astonish us by phone or by email at mill@lumo.example.",
+        "Kindly paint us by phone or by email at mill@lumo.example.",
         "Never astonish us by phone or by email at mill@lumo.example.",
     ],
 )

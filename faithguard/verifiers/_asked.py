@@ -238,7 +238,7 @@ def put(claim: Claim, context: Context) -> Put:
         for text, measure in zip(texts, measures, strict=True)
     ]
     if sentence:
-        pieces.append(replace(claim, text=beside))
+        pieces.append(replace(claim, text=in_record(beside, context) or beside))
     # a record is of one thing, and has each of its values under its own name
     around = None if bound else about
     return Put(tuple(pieces), context, answer, around, measures, beside, sentence)

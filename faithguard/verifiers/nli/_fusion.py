@@ -18,7 +18,7 @@ from typing import Any
 from faithguard.errors import ConfigError
 from faithguard.verifiers._context import Selection
 from faithguard.verifiers._lexical import features as lexical_features
-from faithguard.verifiers._terms import VALUE, Terms
+from faithguard.verifiers._terms import VALUE, Terms, analyse
 from faithguard.verifiers._values import Value
 from faithguard.verifiers.nli._model import Scores
 
@@ -125,13 +125,20 @@ def _of_it(claim: str, sentence: str) -> str:
 
 
 def says_plainly(claim: str, selection: Selection) -> bool:
-    """Whether one sentence holds all of a claim, and neither denies, hedges or limits anything.
+    """Whether one sentence holds all of a claim, and where it does denies, hedges, limits nothing.
 
     Of that, words and rules know more than a small model, which trips over two values in one
     sentence: "adults pay 5 euros, children 3".
     """
-    whole = selection.best > _WHOLE
-    return whole and not _bearing(claim) and not _bearing(selection.sentences[0].words)
+    if selection.best <= _WHOLE or _bearing(claim):
+        return False
+    said = {*analyse(claim).words}
+    parts = _PART.split(selection.sentences[0].words)
+    held = next((part for part in parts if said <= {*analyse(part).words}), None)
+    return not _bearing(held or selection.sentences[0].words) - {"only"}
+
+
+_PART = re.compile(r";|,? but ")
 
 
 def _runs_through(claim: Terms, sentence: Terms) -> bool:

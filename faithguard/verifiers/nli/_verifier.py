@@ -145,7 +145,8 @@ def _heard(claim: str) -> str:
     """
     title, mark, rest = claim.partition(": ")
     plain = mark and not has_verb(title) and not _NAMING.search(title)
-    return rest if plain and len(rest.split()) >= _FEWEST and has_verb(rest) else claim
+    whole = rest[:1].isupper() and len(rest.split()) >= _FEWEST and has_verb(rest)
+    return rest if plain and whole else claim
 
 
 def _is_best(claim: str, selection: Selection) -> bool:

@@ -86,7 +86,14 @@ def barred(scene: Scene, name: str) -> Verdict | None:
             meant = meant and _of_this(scene, bar)
         if meant and not _affirmed(scene, bar):
             return contradiction(scene, name, "the context denies it of this", bar.near)
-    return _listed(scene, name, items)
+    said = _SAID_OF.fullmatch(scene.claim.text)
+    return _listed(scene, name, items or list(_items_of(f"{said[2]}: {said[1]}") if said else ()))
+
+
+_SAID_OF = re.compile(
+    r"([^,;:.]{1,60}) (?:is|are) (supported|included|covered|accepted|offered|available)\."
+)
+"""What a title over a list says of an item, as a sentence."""
 
 
 def _listed(scene: Scene, name: str, items: list[_Item]) -> Verdict | None:

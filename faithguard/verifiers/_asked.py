@@ -220,7 +220,7 @@ def put(claim: Claim, context: Context) -> Put:
     answer: Answer = "yes" if yes else "no" if no else "unsure"
     if answer == "unsure" or not about.clear:
         return Put((claim,), context, "unsure")
-    sentence = bool(beside) and _is_sentence(beside)
+    sentence = bool(beside) and (_is_sentence(beside) or _says_again(beside, about.parts))
     texts = about.parts
     if beside and not sentence:
         if answer == "yes" and len(texts) == 1:
@@ -254,6 +254,12 @@ _HANGING = re.compile(
 def _is_sentence(text: str) -> bool:
     """Whether what stands beside a yes or a no says something of its own."""
     return not text.isascii() or (_HANGING.match(text) is None and has_verb(text))
+
+
+def _says_again(beside: str, statements: Sequence[str]) -> bool:
+    """Whether it repeats the words of a statement: "Yes, your ticket cost 9 euros."."""
+    own = {*analyse(beside).words}
+    return any({*words} <= own for one in statements if (words := analyse(one).words))
 
 
 def _in_its_place(beside: str, statements: Sequence[str]) -> str:

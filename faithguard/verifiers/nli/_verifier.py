@@ -19,6 +19,7 @@ from faithguard.verifiers._asked import ELSEWHERE, NOT_OF_THIS, elsewhere, put
 from faithguard.verifiers._context import Context, Selection
 from faithguard.verifiers._facts import has_verb
 from faithguard.verifiers._lexical import Lexical, lack, rival_in
+from faithguard.verifiers._records import in_record
 from faithguard.verifiers._terms import Terms, analyse
 from faithguard.verifiers.nli._fusion import Fusion, features, says_plainly
 from faithguard.verifiers.nli._language import is_english
@@ -100,9 +101,7 @@ def read(
     """
     selections = [context.select(text) for text in claims]
     found = [
-        []
-        if context.stands(text) or _is_best(text, selection)
-        else premises(text, selection, context)
+        [] if _stands(text, selection, context) else premises(text, selection, context)
         for text, selection in zip(claims, selections, strict=True)
     ]
     first = [[p for p in group if doubted is None or not p.late] for group in found]
@@ -145,12 +144,13 @@ def _heard(claim: str) -> str:
     """
     title, mark, rest = claim.partition(": ")
     plain = mark and not has_verb(title) and not _NAMING.search(title)
-    whole = rest[:1].isupper() and len(rest.split()) >= _FEWEST and has_verb(rest)
-    return rest if plain and whole else claim
+    return rest if plain and len(rest.split()) >= _FEWEST and has_verb(rest) else claim
 
 
-def _is_best(claim: str, selection: Selection) -> bool:
-    """Say whether a claim, however short, is the sentence that bears most on it."""
+def _stands(claim: str, selection: Selection, context: Context) -> bool:
+    """Say whether a claim stands in the context: as a statement, or as what a record holds."""
+    if context.stands(claim) or in_record(claim, context) == claim:
+        return True
     return any(_bare(sentence.text) == _bare(claim) for sentence in selection.sentences[:1])
 
 

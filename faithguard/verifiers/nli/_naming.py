@@ -141,7 +141,7 @@ def named_as(claim: str, text: str) -> str:
     """
     for word in _WORD.finditer(claim):
         names = _BEGINNING.get(word[0].casefold())
-        said = names and _one_of(names).match(claim, word.start())
+        said = _one_of(names).match(claim, word.start()) if names else None
         if said and (name := said["name"]).casefold() not in text.casefold():
             text = _others(name).sub(rf"{name}\g<many>", text)
     return text
@@ -162,7 +162,8 @@ def _others(name: str) -> re.Pattern[str]:
 
 
 def _groups() -> dict[str, list[str]]:
-    lines = [line.strip().split(", ") for line in _GROUPS.strip().splitlines()]
+    text: str = _GROUPS
+    lines = [line.strip().split(", ") for line in text.strip().splitlines()]
     return {name: names for names in lines for name in names}
 
 

@@ -162,8 +162,8 @@ def _others(name: str) -> re.Pattern[str]:
 
 
 def _groups() -> dict[str, list[str]]:
-    text: str = _GROUPS
-    lines = [line.strip().split(", ") for line in text.strip().splitlines()]
+    stripped = _GROUPS.strip().splitlines()
+    lines = [[str(name) for name in line.strip().split(", ")] for line in stripped]
     return {name: names for names in lines for name in names}
 
 

@@ -55,6 +55,9 @@ _FEWEST = 4
 _NAMING = re.compile(r"\d|(?<=\s)[^\W\d_a-z]|[^\x00-\x7f]")
 """A figure, a name behind the first word, or what is not English."""
 
+_FIELD = re.compile(r"(?:[^\W\d_]+ ){0,3}[^\W\d_]+: [\d.,]+")
+"""A number by its name, "length cm: 90": no sentence, so the model has never read the like."""
+
 _READING = 3
 """The version of what is put to a model, and of how it is taken."""
 
@@ -269,7 +272,8 @@ class Nli:
 
     def _verdict(self, claim: Claim, reading: Reading, context: Context) -> Verdict:
         p = self._probability(reading) if reading.scores else _NOTHING
-        if p < 0.5 and self._words is not None and says_plainly(reading.claim, reading.selection):
+        plain = says_plainly(reading.claim, reading.selection) or _FIELD.fullmatch(reading.claim)
+        if p < 0.5 and self._words is not None and plain:
             p = max(p, self._words.probability(reading.terms, reading.selection))
         other = p >= 0.5 and elsewhere(claim.text, context)
         if other:

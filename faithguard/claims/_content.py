@@ -83,9 +83,6 @@ _ASIDE = re.compile(r"\(([^()]{3,500})\)|\[([^\[\]]{6,500})\]|[\"“]([^\"“”
 
 # --- what follows a denial ------------------------------------------------------------------
 
-_STARTS = (
-    r"the|an?|this|these|those|your|our|its|their|it|they|there|he|she|you|all|every|each|no|any"
-)
 _UNIVERSAL = re.compile(
     r"\b(?:never|always|nothing|everything|everyone|nobody|unlimited|free|no|all|every)\b", _FLAGS
 )

@@ -12,6 +12,7 @@ import typer
 
 from faithguard.cli._console import NOT_PASSED, print_text, rendered
 from faithguard.cli._files import decoded, read_text, stdin_bytes
+from faithguard.cli._options import JudgeModel, JudgeUrl, PolicyFile
 from faithguard.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -33,19 +34,9 @@ def check(
         str | None,
         typer.Option(metavar="NAME", help="Whose thresholds decide: medical, legal, support, ..."),
     ] = None,
-    policy: Annotated[
-        str | None, typer.Option(metavar="FILE", help="A TOML file with thresholds of your own.")
-    ] = None,
-    judge: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MODEL", help="An LLM for what is in doubt; OPENAI_API_KEY has its key."
-        ),
-    ] = None,
-    judge_url: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="The judge's server, if it is not OpenAI's."),
-    ] = None,
+    policy: PolicyFile = None,
+    judge: JudgeModel = None,
+    judge_url: JudgeUrl = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the report and the decision as JSON.")
     ] = False,

@@ -12,6 +12,7 @@ import typer
 
 from faithguard.cli._console import FAILED, NOT_PASSED, complain, note, print_text, rendered
 from faithguard.cli._files import stdin_bytes
+from faithguard.cli._options import JudgeModel, JudgeUrl, PolicyFile
 from faithguard.errors import ConfigError
 
 __all__ = ["score"]
@@ -31,19 +32,9 @@ def score(
         str | None,
         typer.Option(metavar="NAME", help="Whose thresholds decide, whatever the lines name."),
     ] = None,
-    policy: Annotated[
-        str | None, typer.Option(metavar="FILE", help="A TOML file with thresholds of your own.")
-    ] = None,
-    judge: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MODEL", help="An LLM for what is in doubt; OPENAI_API_KEY has its key."
-        ),
-    ] = None,
-    judge_url: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="The judge's server, if it is not OpenAI's."),
-    ] = None,
+    policy: PolicyFile = None,
+    judge: JudgeModel = None,
+    judge_url: JudgeUrl = None,
     jobs: Annotated[
         int, typer.Option(metavar="N", min=0, help="Worker processes; 0: one for each core.")
     ] = 1,

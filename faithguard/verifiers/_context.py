@@ -43,7 +43,6 @@ _MOST_SENTENCES = 3
 """A claim that needs more than three sentences of context is rarely one claim."""
 
 _MOST_CANDIDATES = 64
-_DASHES = re.compile("--|:-|-:")
 _MOST_SELECTIONS = 256
 """Selections that are kept: several verifiers ask for the same."""
 

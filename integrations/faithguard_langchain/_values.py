@@ -58,8 +58,6 @@ _NO_TEXT = frozenset(
     "annotations citations extras name status".split()
 )
 
-_NOT_SHOWN = frozenset("reasoning thinking redacted_thinking tool_use tool_call".split())
-
 ANSWER_KEYS = (
     "answer",
     "result",

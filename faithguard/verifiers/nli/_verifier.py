@@ -272,8 +272,7 @@ class Nli:
 
     def _verdict(self, claim: Claim, reading: Reading, context: Context) -> Verdict:
         p = self._probability(reading) if reading.scores else _NOTHING
-        plain = says_plainly(reading.claim, reading.selection) or _FIELD.fullmatch(reading.claim)
-        if p < 0.5 and self._words is not None and plain:
+        if p < 0.5 and self._words is not None and _known_to_words(reading):
             p = max(p, self._words.probability(reading.terms, reading.selection))
         other = p >= 0.5 and elsewhere(claim.text, context)
         if other:
@@ -307,6 +306,13 @@ class Nli:
             reason=NOT_OF_THIS if other else lack(claim.text, reading.terms, reading.selection),
             evidence=evidence[:1],
         )
+
+
+def _known_to_words(reading: Reading) -> bool:
+    """Whether words know more of a claim than the model does."""
+    if _FIELD.fullmatch(reading.claim) is not None:
+        return True
+    return says_plainly(reading.claim, reading.selection)
 
 
 @cache

@@ -18,7 +18,7 @@ _ALL = 0.85
 """Share of a claim's words that a sentence must hold outside the condition to say the claim."""
 
 _MARK = re.compile(
-    r"(?P<only>\b(?:only|solely|exclusively)\s+(?:if|when|where|while|for|to|with|after|before"
+    r"(?:\b(?:only|solely|exclusively)\s+(?:if|when|where|while|for|to|with|after|before"
     r"|during|on|in|at|by|from|until|within|upon|because)\b)"
     r"|\b(?:if(?!\s+and\s+only)|unless|provided(?=\s+(?:that|the|they|it|you|a|an|there)\b)|providing\s+that"
     r"|(?:as|so)\s+long\s+as|on\s+(?:the\s+)?condition\s+that|subject\s+to|except\s+(?:for|on|in"

@@ -381,7 +381,8 @@ def test_a_model_that_is_damaged_is_told(done: Path, tmp_path: Path) -> None:
     for file in (tmp_path / "onnx").glob("*.onnx"):
         file.write_bytes(file.read_bytes()[:1_000])
     verifier = Nli(tmp_path / "onnx")
-    claim = Claim(id="1", text=SAID[0], span=(0, 1))
+    # said in other words: what stands there word for word is not read by a model
+    claim = Claim(id="1", text="On weekdays the ferry leaves from 9:00.", span=(0, 1))
 
     with pytest.raises(ConfigError, match="damaged or missing"):
         verifier.verify([claim], Context([Passage(text=SAID[0])]))

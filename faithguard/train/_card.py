@@ -201,12 +201,12 @@ def versions() -> dict[str, str]:
 def _mixture(sets: Mapping[str, int]) -> str:
     """Say which sets an epoch shows in part or more than once."""
     capped = [f"{name} {CAPS[name]:,}" for name in sets if name in CAPS]
-    repeated = [name for name in sets if name in REPEATS]
+    repeated = [f"{name} {REPEATS[name]}" for name in sets if name in REPEATS]
     lines: list[str] = []
     if capped:
         lines.append(f"An epoch takes at most: {', '.join(capped)}.")
     if repeated:
-        lines.append(f"It shows twice, among other passages: {', '.join(repeated)}.")
+        lines.append(f"It shows more than once, among other passages: {', '.join(repeated)}.")
     return " ".join(lines) + "\n" if lines else ""
 
 

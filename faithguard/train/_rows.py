@@ -46,6 +46,7 @@ REPEATS: Mapping[str, int] = {
     "summedits_qmsumm": 2,
     "summedits_samsum": 2,
     "summedits_scitldr": 2,
+    "written": 8,
 }
 """How often an epoch shows a data set, each time among other passages: the few that are like
 grounded answers count for more."""
@@ -55,6 +56,9 @@ _FRAGMENT = 5
 
 _CHOOSING, _CALIBRATION = 0.02, 0.03
 """Shares of the contexts that are held apart."""
+
+_CALIBRATION_OF: Mapping[str, float] = {"written": 0.12}
+"""Sets that give more to calibration: they are small, and what is most like answers in use."""
 
 _FEWEST = 50
 """Rows; with fewer, a part that is held apart says nothing."""
@@ -150,7 +154,8 @@ def _part(row: Row) -> str:
     place = _place(row)
     if place < _CHOOSING:
         return "choosing"
-    return "calibration" if place < _CHOOSING + _CALIBRATION else "training"
+    share = _CALIBRATION_OF.get(row.dataset, _CALIBRATION)
+    return "calibration" if place < _CHOOSING + share else "training"
 
 
 def _place(row: Row) -> float:

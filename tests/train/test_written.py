@@ -1,0 +1,50 @@
+"""The claims written for training: whole, of both kinds, and apart from every exam.
+
+In: `tests/data`. Out: assertions on its texts; nothing is trained.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from tests.bench._common import ROOT, read_jsonl
+from tests.train.written import WRITTEN, rows
+
+EXAMS = ("near_misses.jsonl", "exam_verdicts.jsonl")
+
+
+def test_each_context_has_claims_of_both_kinds() -> None:
+    """Else the context alone would tell the label."""
+    labels: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for row in rows(WRITTEN):
+        labels[tuple(row["context"])].append(row["label"])
+    found = [label for group in labels.values() for label in group]
+
+    assert all({*group} == {0, 1} for group in labels.values())
+    assert 0.45 < sum(found) / len(found) < 0.55
+
+
+def test_no_exam_is_trained_on() -> None:
+    """Neither a passage nor a claim of one stands among them."""
+    written = {text for row in rows(WRITTEN) for text in (*row["context"], row["claim"])}
+    examined = {
+        text
+        for name in EXAMS
+        for row in read_jsonl(ROOT / "tests" / "data" / name)
+        for text in (*row["context"], row.get("claim") or row["answer"])
+    }
+
+    assert not written & examined
+
+
+@pytest.mark.parametrize("text", ["a line without a sign", "+ a claim before any passage"])
+def test_a_line_that_is_neither_is_told(tmp_path: Path, text: str) -> None:
+    """By its number."""
+    file = tmp_path / "written.txt"
+    file.write_text(f"\n{text}\n", "utf-8")
+
+    with pytest.raises(ValueError, match="line 2 of written.txt"):
+        list(rows(file))

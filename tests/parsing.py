@@ -15,8 +15,10 @@ from pathlib import Path
 @cache
 def parsed(path: Path) -> ast.Module:
     """Return the tree of a module."""
+    rested = not gc.isenabled()  # so it is while tests are found
     gc.disable()
     try:
         return ast.parse(path.read_text("utf-8"))
     finally:
-        gc.enable()
+        if not rested:
+            gc.enable()

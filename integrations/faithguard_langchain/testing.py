@@ -26,6 +26,7 @@ from langchain_core.messages.tool import tool_call_chunk
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable
+from pydantic import PrivateAttr
 
 from faithguard import Passage
 from faithguard.verifiers import Context
@@ -126,6 +127,7 @@ class PassageRetriever(BaseRetriever):
 
     passages: Sequence[Passage]
     k: int = 3
+    _index: Context | None = PrivateAttr(default=None)
 
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun
@@ -138,8 +140,11 @@ class PassageRetriever(BaseRetriever):
         return self._find(query)
 
     def _find(self, query: str) -> list[Document]:
-        ranked = Context(self.passages).rank(query)[: self.k]
+        passages = tuple(self.passages)
+        if self._index is None or self._index.passages != passages:
+            self._index = Context(passages)
+        ranked = self._index.rank(query)[: self.k]
         return [
             Document(page_content=p.text, metadata={**p.metadata, "source": p.source or ""})
-            for p in (self.passages[number] for number in ranked)
+            for p in (passages[number] for number in ranked)
         ]

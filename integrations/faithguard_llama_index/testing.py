@@ -247,12 +247,16 @@ class PassageRetriever(BaseRetriever):
     ) -> None:
         self.passages = passages
         self.k = k
+        self._index: Context | None = None
         cast(Any, super()).__init__(callback_manager=callback_manager)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        ranked = Context(self.passages).rank(query_bundle.query_str)[: self.k]
+        passages = tuple(self.passages)
+        if self._index is None or self._index.passages != passages:
+            self._index = Context(passages)
+        ranked = self._index.rank(query_bundle.query_str)[: self.k]
         return [
-            NodeWithScore(node=_node(number, self.passages[number]), score=1 / place)
+            NodeWithScore(node=_node(number, passages[number]), score=1 / place)
             for place, number in enumerate(ranked, start=1)
         ]
 

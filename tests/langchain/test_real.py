@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
+from functools import cache
 from typing import Any
 
 import openai
@@ -38,9 +39,15 @@ def client(server: ChatServer, **settings: Any) -> ChatOpenAI:
     return ChatOpenAI(**(fields | {"timeout": 5.0} | settings))
 
 
+@cache
+def shelf() -> PassageRetriever:
+    """Return the retriever over the library, which is read once."""
+    return PassageRetriever(passages=library(), k=4)
+
+
 def chain(server: ChatServer, **settings: Any) -> Runnable[Any, Any]:
     """Return the chain over the library."""
-    return text_chain(client(server, **settings), PassageRetriever(passages=library(), k=4))
+    return text_chain(client(server, **settings), shelf())
 
 
 _RUNNER = asyncio.Runner()
@@ -98,6 +105,15 @@ def test_there_are_hundreds_of_real_passages() -> None:
     """The corpus is what Python ships, not what a test made up."""
     assert len(library()) > 300
     assert {p.source for p in library()} >= set(ASKED)
+
+
+def test_a_retriever_reads_what_it_is_given_later() -> None:
+    """It keeps what it has read, and only as long as its passages stay the same."""
+    first, second = library()[:2]
+    retriever = PassageRetriever(passages=[first], k=1)
+    assert [d.page_content for d in retriever.invoke(first.text)] == [first.text]
+    retriever.passages = [first, second]
+    assert [d.page_content for d in retriever.invoke(second.text)] == [second.text]
 
 
 @pytest.mark.parametrize("streaming", [False, True], ids=["whole", "streaming"])
@@ -265,7 +281,7 @@ def test_a_call_that_is_cancelled_over_http_leaves_nothing(late: ChatServer) -> 
 def test_the_real_clients_messages_are_understood(server: ChatServer) -> None:
     """A chain that ends in the real client's message keeps usage and gets the decision."""
     _MIND.reply = faithful
-    real = text_chain(client(server), PassageRetriever(passages=library(), k=4))
+    real = text_chain(client(server), shelf())
     ends_in_message: Any = real.steps[0] | real.steps[1] | real.steps[2]  # type: ignore[attr-defined]
     message = guard(ends_in_message, sinks=[]).invoke(question(ASKED[2]))
     assert isinstance(message, BaseMessage)

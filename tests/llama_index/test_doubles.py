@@ -191,6 +191,8 @@ def test_the_retriever_finds_by_shared_words() -> None:
     assert first.metadata == {"page": 3, "source": "mill.md"}
     assert asyncio.run(retriever.aretrieve("Where is parking?"))[0].text == TEXTS[2]
     assert retriever.retrieve("zebra") == []
+    passages.append(Passage(text="A zebra lives beside the mill."))
+    assert [node.text for node in retriever.retrieve("zebra")] == [passages[-1].text]
 
 
 def test_the_retriever_serves_a_query_engine_with_postprocessors() -> None:

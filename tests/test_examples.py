@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -25,6 +26,14 @@ SHOWN = {
 NEEDS = {"compare_with_ragas": "ragas"}
 
 
+@cache
+def run(name: str) -> subprocess.CompletedProcess[str]:
+    """Run an example, once for all that is asked of it."""
+    return subprocess.run(
+        [sys.executable, EXAMPLES / f"{name}.py"], capture_output=True, text=True, check=False
+    )
+
+
 def test_every_example_is_run() -> None:
     """No example is left out."""
     assert {path.stem for path in EXAMPLES.glob("*.py")} == set(SHOWN)
@@ -43,9 +52,7 @@ def test_example(name: str) -> None:
     """The example ends well and prints its point."""
     if name in NEEDS and find_spec(NEEDS[name]) is None:
         pytest.skip("pip install 'faithguard[peers]' brings what it compares with")
-    done = subprocess.run(
-        [sys.executable, EXAMPLES / f"{name}.py"], capture_output=True, text=True, check=False
-    )
+    done = run(name)
 
     assert done.returncode == 0, done.stderr
     assert SHOWN[name] in done.stdout
@@ -54,9 +61,8 @@ def test_example(name: str) -> None:
 @pytest.mark.parametrize("name", ["guard_a_chain", "guard_a_chat_engine"])
 def test_the_dose_in_grams_never_reaches_the_reader(name: str) -> None:
     """A guard's example tells why the answer was held back, and not the answer."""
-    done = subprocess.run(
-        [sys.executable, EXAMPLES / f"{name}.py"], capture_output=True, text=True, check=True
-    )
+    done = run(name)
 
+    assert done.returncode == 0, done.stderr
     assert "the context says '500 mg', the answer '500 g'" in done.stdout
     assert "Take 500 g" not in done.stdout + done.stderr

@@ -16,9 +16,9 @@ import pytest
 from .cells import Column
 from .exams import EXAMS, PENDING, Exam, first_pending, pending, ready
 
-MOST = 32
+MOST = 16
 """Cells of an exam: the whole table takes longer than a test run should."""
-MOST_OF_A_KIND = 8
+MOST_OF_A_KIND = 4
 """Checks of an exam that differ only in how they call and what they block."""
 
 ALL = os.environ.get("FAITHGUARD_LEAKS") == "all"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -29,9 +30,13 @@ FLAGS = (
 ).split()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Chromium, once for all tests."""
+    """Chromium, once for a module.
+
+    Playwright's blocking API keeps a loop running in its thread: it must have ended before a test
+    of another module, which may start one of its own, comes in the same process.
+    """
     sync_api = pytest.importorskip(
         "playwright.sync_api", reason="pip install 'faithguard[browser]' brings Playwright"
     )
@@ -42,6 +47,8 @@ def browser() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser
         browser.close()
+    with pytest.raises(RuntimeError, match="no running event loop"):
+        asyncio.get_running_loop()
 
 
 @pytest.fixture

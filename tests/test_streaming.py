@@ -283,7 +283,7 @@ def test_a_list_is_read_with_what_leads_to_it() -> None:
 
 def test_a_long_answer_is_read_as_if_it_were_whole() -> None:
     """Only its end is read again, from where the list, table or paragraph begins."""
-    numbers = range(1, 90)
+    numbers = range(1, 40)
     prose = " ".join(f"Pier {n} has {n + 3} lamps." for n in numbers)
     lines = "\n\n".join(f"Buoy {n} is {n + 2} metres high. It has a bell." for n in numbers)
     items = "\n".join(f"- berth {n} for {n + 5} EUR" for n in numbers)
@@ -320,7 +320,7 @@ def test_many_short_units_are_read_as_if_they_were_whole(
     form: Callable[[Sequence[int]], str],
 ) -> None:
     """Although only the end of them is read again."""
-    text = form(range(1, 150))
+    text = form(range(1, 60))
     scorer = Scorer(verifiers=[TableVerifier({"*": 1.0})])
 
     report = streaming([text], scorer=scorer).with_report().record.report
@@ -557,7 +557,7 @@ JOINTS = st.sampled_from(
 )
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 @given(st.sampled_from(["", "\n", "  ", "- "]), st.lists(st.tuples(PARTS, JOINTS), max_size=8))
 @example("", [("The fees are:", "\n"), (SUNK, " "), (COSTS, "\n  - "), (CHEAP, "\n- ")])
 @example("\n", [("Fees:", "\n\n- "), (SUNK, " "), (CHEAP, "\n  - "), ("**Fees**", "\n  - ")])

@@ -27,7 +27,11 @@ from llama_index.core.llms.callbacks import llm_chat_callback, llm_completion_ca
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
+from tests.tokens import remember_tokens
+
 from .scene import BAD, FALLBACK, GOOD, LIE, MODEL_NAME, PASSAGES, QUESTION, Script, documents_for
+
+remember_tokens()
 
 NEXT_QUESTION = "Are glass bottles allowed at the Lindholm pool?"
 NEXT_GOOD = "Glass bottles are not allowed."

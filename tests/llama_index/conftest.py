@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterator
 
 import pytest
+
+from tests.tokens import remember_tokens
+
+remember_tokens()
 
 
 @pytest.fixture
@@ -23,12 +26,3 @@ def unwatched() -> Iterator[None]:
     after = root.event_handlers, root.span_handlers
     for old, new in zip(before, after, strict=True):
         assert [id(handler) for handler in old] == [id(handler) for handler in new]
-
-
-@pytest.fixture(scope="module")
-def quick_collections() -> Iterator[None]:
-    """Keep what is loaded out of the collections of the tests that count objects."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()

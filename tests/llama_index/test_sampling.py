@@ -26,7 +26,7 @@ from .watch_scene import (
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-@pytest.mark.usefixtures("unwatched", "quick_collections")
+@pytest.mark.usefixtures("unwatched")
 def test_a_watcher_reports_on_a_share() -> None:
     """Some calls, not all; what is not checked is forgotten."""
     watcher = watching(sample=0.5)

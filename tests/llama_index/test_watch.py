@@ -82,7 +82,7 @@ from .watch_scene import (
     watching,
 )
 
-pytestmark = pytest.mark.usefixtures("unwatched", "quick_collections")
+pytestmark = pytest.mark.usefixtures("unwatched")
 
 STREAMLESS = {"own"}
 """Engines that stream no answer."""

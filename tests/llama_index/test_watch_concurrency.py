@@ -50,7 +50,7 @@ RUNS = 100
 CHATS = [(context_chat, RUNS), (condense_chat, 25), (condense_plus_chat, 25)]
 
 
-pytestmark = pytest.mark.usefixtures("unwatched", "quick_collections")
+pytestmark = pytest.mark.usefixtures("unwatched")
 
 
 def fact(n: int) -> str:

@@ -53,7 +53,7 @@ from .watch_scene import (
     watching,
 )
 
-pytestmark = pytest.mark.usefixtures("unwatched", "quick_collections")
+pytestmark = pytest.mark.usefixtures("unwatched")
 
 
 def cause(report: Report, words: str) -> str | None:

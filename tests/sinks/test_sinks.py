@@ -25,6 +25,7 @@ from faithguard.testing import TableVerifier, check_sink, example_record
 from faithguard.types import Passage, Record, Report
 from faithguard_langchain import FaithfulnessCallback, guard
 from faithguard_langchain.testing import PassageRetriever, ScriptedChatModel
+from tests.sinks.writing import write_many
 
 
 def lines(path: Path) -> int:
@@ -154,29 +155,6 @@ def test_a_line_that_is_no_record_is_passed_over_and_told(
     assert list(JsonlSink(tmp_path / "records.jsonl").read()) == []
     assert "line 1 of" in caplog.text
     assert "SECRET" not in caplog.text
-
-
-def long_record(writer: int, number: int) -> Record:
-    """Return a record of some 50 kB that can be told apart."""
-    one = example_record()
-    text = f"{writer}.{number} " * 12_000
-    exchange = replace(one.exchange, id=f"{writer}.{number}", passages=(Passage(text=text),))
-    return replace(one, exchange=exchange)
-
-
-def write_many(path: str, writer: int, count: int, threads: int) -> None:
-    """Write records from several threads of this process, each with a sink of its own."""
-
-    def write(part: int) -> None:
-        sink = JsonlSink(path)
-        for number in range(part, count, threads):
-            sink.write(long_record(writer, number))
-
-    workers = [threading.Thread(target=write, args=(part,)) for part in range(threads)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
 
 
 def test_four_processes_of_threads_tear_no_line(tmp_path: Path) -> None:

@@ -148,7 +148,7 @@ SLOW: Mapping[str, tuple[Callable[[int], Arguments], int]] = {
     "both of CJK stops": (both("窑。"), 2_000),
     "answer is a table": (lambda size: (table(size), [CONTEXT], None), 800),
     "context is a table": (lambda size: (CONTEXT, [table(size), CONTEXT], None), 800),
-    "both are a table": (lambda size: (table(size), [table(size)], None), 800),
+    "both are a table": (lambda size: (table(size), [table(size)], None), 400),
     "question of quantities": (asked("5 kg "), 8_000),
     "question of ranges": (asked("5-7 "), 8_000),
     "question of minuses": (asked("-5"), 8_000),

@@ -268,7 +268,7 @@ def hub(tmp_path: Path) -> Iterator[str]:
     made(_Hub.folder, "bert", ["entailment", "neutral", "contradiction"])
     (_Hub.folder / "pytorch_model.bin").write_bytes(b"not asked for")
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Hub) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         yield f"http://127.0.0.1:{server.server_address[1]}"
         server.shutdown()
 

@@ -78,7 +78,9 @@ class Numbers:
         number = int(match["number"])
         key = key_of(match)
         known = self._open.get(key)
-        if known is None or not (known.last + 1 == number or (known.last < number and not known.apart)):
+        if known is None or not (
+            known.last + 1 == number or (known.last < number and not known.apart)
+        ):
             known = self._followed(key, number)
         if known is None:
             known = self._open[key] = Numbered(key, number, number)

@@ -571,8 +571,8 @@ def _mendable(texts: Texts, whole: str) -> str:
 
 
 def _open_in(turn: Turn, last: BaseMessage) -> Texts:
-    """Return what a model wrote in a last message that no guard has marked."""
-    return [] if is_marked(last) else turn.unverified(text_of(last))
+    """Return what is to be verified of a last message that no guard has marked."""
+    return [] if is_marked(last) else turn.open_in(last)
 
 
 def _noted(last: BaseMessage, record: Record | None, text: str | None) -> _Update:

@@ -30,6 +30,7 @@ from faithguard_langchain._values import (
     calls_in,
     context_of,
     given_in,
+    is_error,
     message_of,
     plain_input,
     text_of,
@@ -63,6 +64,18 @@ class Notes:
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         self._noted: set[str] | None = None
+        self._errors: list[str] = []
+
+    def failed(self, told: str) -> None:
+        """Take what a tool that failed said of that."""
+        self._errors += [flat] if (flat := _flat(told)) else []
+
+    def tells_of_error(self, message: BaseMessage) -> bool:
+        """Say whether a tool's message tells of an error, though a middleware made it a result."""
+        flat = _flat(text_of(message))
+        return is_error(message) or (
+            isinstance(message, ToolMessage) and any(told in flat for told in self._errors)
+        )
 
     def take(self, messages: Any, given: Sequence[BaseMessage] = ()) -> None:
         """Take messages as they are now; what was told before stays told.
@@ -99,6 +112,8 @@ class Notes:
             self._trace.wrote(text_of(message))
             self._trace.gave(said=text_of(message))
             self._trace.passed(_handed(message))
+        elif self.tells_of_error(message) and not is_error(message):
+            self._trace.added(text_of(message))
         elif isinstance(message, ToolMessage) and message.response_metadata.get(WRITTEN):
             self._trace.added(text_of(message))
             self._trace.gave([text_of(message)])
@@ -134,8 +149,18 @@ class Turn:
         if not self.trace.fetched and (found := context_of(state, None)):
             self.trace.retrieved("", found)
 
-    def unverified(self, text: str) -> list[str]:
-        """Return the parts of a text that a model of this turn wrote and nothing has verified."""
+    def failed(self, told: str) -> None:
+        """Take what a tool that failed said of that."""
+        self._notes.failed(told)
+
+    def open_in(self, message: BaseMessage) -> list[str]:
+        """Return the parts of a message that nothing has verified, and that must be.
+
+        They are what a model of this turn wrote; of a message that tells of an error, all.
+        """
+        text = text_of(message)
+        if self._notes.tells_of_error(message):
+            return [text] if text.strip() else []
         return self.trace.writing(beside=[self.delivered]).parts(text)
 
     def exchange(self, texts: Sequence[str]) -> Exchange:
@@ -288,6 +313,10 @@ def _read(text: str) -> Any:
 def _handed(message: AIMessage) -> Iterator[str]:
     """Yield what a model hands to tools."""
     return (text for call in message.tool_calls for text in texts_in(call["args"]))
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _key(message: BaseMessage) -> str:

@@ -14,12 +14,12 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 __all__ = [
+    "SHORTEST_CJK",
     "Brought",
     "Handed",
     "Said",
     "Stretch",
     "Wording",
-    "Writing",
     "holds",
     "shares",
     "unescaped",
@@ -33,7 +33,8 @@ _SHINGLE = 6
 _TELLING = 4
 """Words in a row by which a text is known again."""
 
-_SHORTEST, _SHORTEST_CJK = 8, 3
+_SHORTEST = 8
+SHORTEST_CJK = 3
 """Characters from which a text can assert anything; to take out a shorter one ("en", "When?")
 would cut holes into what is not its own."""
 
@@ -50,15 +51,6 @@ _UNSPACED = re.compile(rf"[{_CJK}]")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 _JSON_ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|([nrtbf])|(["/\\]))')
 _MOST_LAYERS = 3
-_STATING = 3
-"""Words from which a string in JSON can state anything; its keys have fewer, and names, too."""
-_STRING = re.compile(r'"([^"\n]{8,400})"')
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_VALUE = r"(?:-?\d[\d.]*(?:e[+-]?\d+)?[\w%:/-]{0,6}|true|false|yes|no)"
-_VALUES = rf"\b\W{{1,6}}({_VALUE}(?:\s*,\s*{_VALUE}){{0,50}})"
-"""What stands behind a name in JSON, in YAML, in a call, in a tag; perhaps several."""
-_TRUTHS = {"true": True, "yes": True, "false": False, "no": False}
-
 _STATES = frozenset(
     "is are was were be been am has have had can cannot could may might must shall should will "
     "would do does did not no never none nothing only always isn aren wasn weren don doesn didn "
@@ -142,59 +134,6 @@ class Said:
                 if run in hashes:
                     said[i : i + length] = [True] * length
         return said
-
-
-class Writing:
-    """What models wrote in a run, and what that had from elsewhere."""
-
-    def __init__(self, wrote: Iterable[str], brought: Iterable[str]) -> None:
-        raw = list(wrote)
-        self._texts = [unescaped(text) for text in raw]
-        # in what a model wrote as JSON, each string stands for itself, like a sentence
-        strings = (match[1] for text in self._texts for match in _STRING.finditer(text))
-        apart = (string for string in strings if len(string.split()) >= _STATING)
-        self._wrote = Said([*raw, *apart])
-        self._brought = Said(brought)
-
-    def parts(self, text: str) -> list[str]:
-        """Return the parts of a text that a model wrote and that were not brought."""
-        wrote = [text[p.start : p.stop] for p in self._wrote.stretches(text) if p.said]
-        return [part for part in wrote if not all(p.said for p in self._brought.stretches(part))]
-
-    def holds_short(self, text: str, *, words: int = 2) -> bool:
-        """Say whether a text of fewer than six words stands in what a model wrote.
-
-        Args:
-            text: A whole one: a field of an output.
-            words: That it must have: a single one may be anybody's.
-        """
-        enough = len(text.split()) >= words or (not text.isascii() and len(text) >= _SHORTEST_CJK)
-        return enough and self._wrote.hold_all(text)
-
-    def holds_value(self, name: str, value: object) -> bool:
-        """Say whether a model wrote a number or a truth value under a name."""
-        wanted = _plain_value(value)
-        named = re.compile(rf"\b{re.escape(name)}{_VALUES}", re.IGNORECASE)
-        held = (match[1].split(",") for text in self._texts for match in named.finditer(text))
-        return any(_plain_value(one) == wanted for values in held for one in values)
-
-    def holds_number(self, value: float | str) -> bool:
-        """Say whether a number stands in what a model wrote, and in nothing that was brought."""
-        wanted = _plain_value(value)
-        held = (number for text in self._texts for number in _NUMBER.findall(text))
-        written = next((number for number in held if _plain_value(number) == wanted), None)
-        return written is not None and not self._brought.hold_all(written)
-
-
-def _plain_value(value: object) -> object:
-    """Return a number or a truth value in the form in which it can be compared."""
-    told = str(value).strip().casefold()
-    if told in _TRUTHS:
-        return _TRUTHS[told]
-    try:
-        return abs(float(told.replace(",", "")))
-    except ValueError:
-        return told
 
 
 def without(
@@ -561,7 +500,7 @@ def _character(match: re.Match[str]) -> str:
 
 
 def _asserts(text: str) -> bool:
-    return len(text.strip()) >= (_SHORTEST if text.isascii() else _SHORTEST_CJK)
+    return len(text.strip()) >= (_SHORTEST if text.isascii() else SHORTEST_CJK)
 
 
 def _sentences(text: str) -> Iterator[list[str]]:

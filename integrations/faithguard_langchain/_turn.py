@@ -18,14 +18,20 @@ from langchain_core.messages import (
     SystemMessage,
     ToolMessage,
 )
-from pydantic import TypeAdapter
 
 from faithguard import Exchange, Passage, Policy, Record
 from faithguard.capture import Trace, time_now
 from faithguard.guard import Course, with_passages
 from faithguard_langchain._capture import tool_passages
 from faithguard_langchain._outputs import spoken
-from faithguard_langchain._scalars import is_id, is_meta, numbers_in, scalars_in, stated
+from faithguard_langchain._scalars import (
+    is_id,
+    is_meta,
+    listed_in,
+    numbers_in,
+    scalars_in,
+    stated,
+)
 from faithguard_langchain._values import (
     calls_in,
     context_of,
@@ -261,7 +267,7 @@ def answer_texts(
         fields += [] if written is None else [written]
         texts += [whole] if written is None else texts_in(written)
     texts += texts_in(plain_input([*fields, structured]))
-    listed: list[Any] = [] if structured is None else list(_listed_in(schema))
+    listed: list[Any] = [] if structured is None else list(listed_in(schema))
     # what a schema fills in by itself, no model wrote
     texts += _stated_in(fields or structured, listed, prompt) if structured is not None else ()
     return [t for t in dict.fromkeys(texts) if t.strip() and t not in listed] or [""]
@@ -285,21 +291,6 @@ def _stated_in(fields: Any, listed: Sequence[Any], prompt: Iterable[BaseMessage]
 def answered_in(messages: Iterable[BaseMessage]) -> set[str]:
     """Return the ids of the tool calls that messages answer."""
     return {m.tool_call_id for m in messages if isinstance(m, ToolMessage)}
-
-
-def _listed_in(schema: Any) -> Iterator[Any]:
-    """Yield the words and numbers that a schema lists for a model to choose from."""
-    schema = getattr(schema, "schema", schema)
-    open_: list[Any] = [schema if isinstance(schema, dict) else TypeAdapter(schema).json_schema()]
-    while open_:
-        value = open_.pop()
-        if isinstance(value, dict):
-            fields = cast("dict[str, Any]", value)
-            yield from (fields.get("enum") or ()) if isinstance(fields.get("enum"), list) else ()
-            yield fields.get("const")
-            open_ += fields.values()
-        elif isinstance(value, list):
-            open_ += cast("list[Any]", value)
 
 
 def _read(text: str) -> Any:

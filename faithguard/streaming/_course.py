@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from faithguard._plan import part_to_read
 from faithguard.claims._growing import GrowingAnswer, Unit
-from faithguard.claims._local import Reading, readings
+from faithguard.claims._local import Reading, hangs, readings
 from faithguard.claims._plain import has_words
 from faithguard.errors import ConfigError, UnfaithfulAnswerError
 from faithguard.guard import Course, Hold, Settings, feedback
@@ -130,7 +130,7 @@ class StreamCourse:
 
     def restart(self) -> None:
         """Forget what was written in this attempt, of which nothing may have been released."""
-        self._growing = GrowingAnswer(self._hold.chars)
+        self._growing = GrowingAnswer(self._hold.chars, self._hangs)
         self._written = Written()
         self._since: float | None = None
         self._last: Report | None = None
@@ -146,6 +146,9 @@ class StreamCourse:
         self._under: int | None = None
         """How many lists a unit lies in that was left out, and of which all that follows lies
         in more."""
+
+    def _hangs(self, text: str) -> bool | None:
+        return hangs(text, self._exchange("").question)
 
     @property
     def written(self) -> str:

@@ -139,14 +139,7 @@ class Output:
         if name and is_scalar(value):
             yield from self._stated(name, value)
         elif isinstance(value, str):
-            if value in self._own or value in self._fetched or value in self._chosen:
-                return
-            if name and len(value.split()) == 1 and self._writing is not None:
-                known = is_meta(name, value) or is_id(name)  # a source, or where it stands in it
-                if not known and self._writing().holds_word(name, value.strip()):
-                    yield value
-            else:
-                yield from self._parts(value)
+            yield from self._said(value, name)
         elif isinstance(value, BaseMessage):
             if not self._was_given(value):
                 yield from spoken(value)
@@ -158,6 +151,18 @@ class Output:
             yield from self._listed(list(cast("list[Any]", value)), name, depth)
         else:
             yield from self._named(fields_of(value) or {}, depth)
+
+    def _said(self, text: str, name: str) -> Iterator[str]:
+        """Yield the parts of a text that may be a model's; a word only if it wrote it so."""
+        if text in self._own or text in self._fetched or text in self._chosen:
+            return
+        if self._writing is None or not name or len(text.split()) != 1:
+            yield from self._parts(text)
+        # a source, or where something stands in it, states nothing
+        elif not (is_meta(name, text) or is_id(name)) and (
+            self._writing().holds_word(name, text.strip())
+        ):
+            yield text
 
     def _parts(self, text: str, *, words: int = 2) -> list[str]:
         """Return the parts of a text that a model wrote; a short one is, or is not, as a whole."""

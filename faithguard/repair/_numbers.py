@@ -64,8 +64,8 @@ class Numbers:
         if (match is None or not (match["number"] or match["bullet"] or match["indent"])) and (
             _HEADING.match(text, start, end) or _BLANK.search(text, 0, start)
         ):
-            for known in self._open.values():
-                known.apart = True
+            for one in self._open.values():
+                one.apart = True
         if match is None:
             return None
         margin = len(match["indent"])

@@ -10,16 +10,16 @@ from __future__ import annotations
 import html
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 __all__ = [
+    "SHORTEST_CJK",
     "Brought",
     "Handed",
     "Said",
     "Stretch",
     "Wording",
-    "Writing",
     "holds",
     "shares",
     "unescaped",
@@ -33,7 +33,8 @@ _SHINGLE = 6
 _TELLING = 4
 """Words in a row by which a text is known again."""
 
-_SHORTEST, _SHORTEST_CJK = 8, 3
+_SHORTEST = 8
+SHORTEST_CJK = 3
 """Characters from which a text can assert anything; to take out a shorter one ("en", "When?")
 would cut holes into what is not its own."""
 
@@ -50,26 +51,37 @@ _UNSPACED = re.compile(rf"[{_CJK}]")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 _JSON_ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|([nrtbf])|(["/\\]))')
 _MOST_LAYERS = 3
-_STATING = 3
-"""Words from which a string in JSON can state anything; its keys have fewer, and names, too."""
-_STRING = re.compile(r'"([^"\n]{8,400})"')
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_VALUE = r"(?:-?\d[\d.]*(?:e[+-]?\d+)?[\w%:/-]{0,6}|true|false|yes|no)"
-_VALUES = rf"\b\W{{1,6}}({_VALUE}(?:\s*,\s*{_VALUE}){{0,50}})"
-"""What stands behind a name in JSON, in YAML, in a call, in a tag; perhaps several."""
-_TRUTHS = {"true": True, "yes": True, "false": False, "no": False}
-
+_STATES = frozenset(
+    "is are was were be been am has have had can cannot could may might must shall should will "
+    "would do does did not no never none nothing only always isn aren wasn weren don doesn didn "
+    "won ist sind war nicht kein keine nie hat haben est sont pas jamais sin es son nunca non sono "
+    "mai não são".split()
+)
+"""Words with which even a few state something; names and queries have none of them."""
+_STATED_UNSPACED = 4
+"""Signs from which a text without spaces may be a statement."""
 _STOP = re.compile(r"[.!?。！？][\"'”’»)\]]*\s*$")
-_LISTED = re.compile(r"(?:^|\n)[ \t]*[-*•][ \t]+$")
+_ELEMENT = re.compile(r"(?:\[|[\"'],)\s*[\"']$")
+_PARTS = re.compile(r"(?<!\d\.)(?<=[.!?;。！？；])\s+|\n")
 _OPENS = re.compile(r"[.!?:;,\n\"'“”‘«»`()\[\]{}<>|=。！？：，]|[-*•–—]\s")
 _CLOSES = re.compile(r"[.!?;\n\"'”’»`)\]}<>|。！？；]")
 _LABELS = re.compile(r"[:=：]")
 _MOST_LABEL = 4
+_LONGEST_LINE = 400
+"""Characters of a line that are looked at on each side of some words."""
 _NAMES_NOTHING = frozenset(
     "result results output outputs answer answers value values response content text data message "
     "input query returned echo noted saved stored you asked said ok".split()
 )
 """Words beside which a value says no more than alone."""
+_KEEPS = _NAMES_NOTHING | frozenset(
+    "note notes memo memory item entry file line id date time".split()
+)
+"""Words, beside numbers, that only say which of several texts one is."""
+
+Place = Literal["anywhere", "apart", "alone"]
+"""Where what was handed over is known again: in any sentence, as one of its own or a value, or as
+all that an item, a line or an element holds."""
 
 
 class Stretch(NamedTuple):
@@ -124,59 +136,6 @@ class Said:
         return said
 
 
-class Writing:
-    """What models wrote in a run, and what that had from elsewhere."""
-
-    def __init__(self, wrote: Iterable[str], brought: Iterable[str]) -> None:
-        raw = list(wrote)
-        self._texts = [unescaped(text) for text in raw]
-        # in what a model wrote as JSON, each string stands for itself, like a sentence
-        strings = (match[1] for text in self._texts for match in _STRING.finditer(text))
-        apart = (string for string in strings if len(string.split()) >= _STATING)
-        self._wrote = Said([*raw, *apart])
-        self._brought = Said(brought)
-
-    def parts(self, text: str) -> list[str]:
-        """Return the parts of a text that a model wrote and that were not brought."""
-        wrote = [text[p.start : p.stop] for p in self._wrote.stretches(text) if p.said]
-        return [part for part in wrote if not all(p.said for p in self._brought.stretches(part))]
-
-    def holds_short(self, text: str, *, words: int = 2) -> bool:
-        """Say whether a text of fewer than six words stands in what a model wrote.
-
-        Args:
-            text: A whole one: a field of an output.
-            words: That it must have: a single one may be anybody's.
-        """
-        enough = len(text.split()) >= words or (not text.isascii() and len(text) >= _SHORTEST_CJK)
-        return enough and self._wrote.hold_all(text)
-
-    def holds_value(self, name: str, value: object) -> bool:
-        """Say whether a model wrote a number or a truth value under a name."""
-        wanted = _plain_value(value)
-        named = re.compile(rf"\b{re.escape(name)}{_VALUES}", re.IGNORECASE)
-        held = (match[1].split(",") for text in self._texts for match in named.finditer(text))
-        return any(_plain_value(one) == wanted for values in held for one in values)
-
-    def holds_number(self, value: float | str) -> bool:
-        """Say whether a number stands in what a model wrote, and in nothing that was brought."""
-        wanted = _plain_value(value)
-        held = (number for text in self._texts for number in _NUMBER.findall(text))
-        written = next((number for number in held if _plain_value(number) == wanted), None)
-        return written is not None and not self._brought.hold_all(written)
-
-
-def _plain_value(value: object) -> object:
-    """Return a number or a truth value in the form in which it can be compared."""
-    told = str(value).strip().casefold()
-    if told in _TRUTHS:
-        return _TRUTHS[told]
-    try:
-        return abs(float(told.replace(",", "")))
-    except ValueError:
-        return told
-
-
 def without(
     text: str,
     words: Iterable[str],
@@ -217,9 +176,8 @@ class Wording(NamedTuple):
     """A text that was handed over, or a sentence of it."""
 
     tokens: list[str]
-    place: Literal["anywhere", "apart", "listed"] | None
-    """Where it is known again: in any sentence, as one of its own, as an item of a list; None if
-    only where there is nothing else."""
+    place: Place | None
+    """Where it is known again; None if only where there is nothing else."""
     whole: bool
 
 
@@ -236,11 +194,11 @@ def wordings(text: str, *, handed: bool = True) -> Iterator[Wording]:
     for part in dict.fromkeys([text, *parts]):
         tokens = _tokens(part)
         stops = len(parts) > 1 or _STOP.search(part) is not None
-        place: Literal["anywhere", "apart", "listed"] | None = None
+        place: Place | None = None
         if handed and _size(tokens) >= _STATED:
             place = "anywhere" if stops else "apart"
         elif handed and len(tokens) > 1:
-            place = "apart" if stops else "listed"
+            place = "apart" if stops or _says(part, tokens) else "alone"
         if tokens:
             yield Wording(tokens, place, handed and part == text)
 
@@ -288,14 +246,20 @@ class Handed:
         rest = _Rest(unescaped(text), None)
         here = [wording.tokens for own in self._here for wording in wordings(own)]
         more = [wording.tokens for wording in self._earlier if len(wording.tokens) > 1]
+        names = {wording.tokens[0] for wording in self._earlier if len(wording.tokens) == 1}
         if rest.is_all([*here, *more]):
             return ""
         for own in sorted(self._here, key=len, reverse=True):
-            if _states(own) and not self._brought.holds(_tokens(unescaped(own))):
-                rest.take_text(unescaped(own))
+            plain = unescaped(own)
+            if self._brought.holds(tokens := _tokens(plain)):
+                continue
+            if _states(own):
+                rest.take_text(plain)
+            elif len(tokens) > 1 and _says(plain, tokens):
+                rest.take_each(tokens, "apart")
         for tokens, place, _ in self._earlier:
             if place is not None and rest.has(tokens) and not self._brought.holds(tokens):
-                rest.take_each(tokens, place)
+                rest.take_each(tokens, place, names)
         long = [one.tokens for one in self._earlier if one.whole and len(one.tokens) >= _LONG]
         if long:
             rest.take_runs(*long, but=self._brought.holds)
@@ -307,6 +271,21 @@ def _states(text: str) -> bool:
     tokens = _tokens(text)
     long = len(text) > _STATED_CHARS or _size(tokens) >= _STATED
     return len(tokens) > 1 and (long or _STOP.search(text) is not None)
+
+
+def _says(text: str, tokens: Sequence[str]) -> bool:
+    """Say whether a few words state something, and do not only name what to look up.
+
+    They do with a verb, a negation, or a number that is of something; "500 mg" alone is a value.
+    """
+    if not _STATES.isdisjoint(tokens):
+        return True
+    if text.strip() and _UNSPACED.match(text.strip()):
+        return len(tokens) >= _STATED_UNSPACED
+    numbers = [place for place, token in enumerate(tokens) if token[:1].isdigit()]
+    named = any(not token[:1].isdigit() for token in tokens)
+    value = numbers[:1] == [0] and _size(tokens[len(numbers) :]) <= 1
+    return named and (_LABELS.search(text) is not None or (bool(numbers) and not value))
 
 
 def _size(tokens: Sequence[str]) -> float:
@@ -356,17 +335,52 @@ class _Rest:
         if not found and not any([self.take(s) for s in _sentences(whole)]):
             self.take_runs(_tokens(whole))
 
-    def take_each(self, own: list[str], place: Literal["anywhere", "apart", "listed"]) -> None:
-        """Take words as often as they stand there in a row, and in their place."""
+    def take_each(self, own: list[str], place: Place, names: Container[str] = frozenset()) -> None:
+        """Take words as often as they stand there in a row, and in their place.
+
+        Args:
+            own: The words.
+            place: Where they are known again.
+            names: What was handed over, too; under such a name they say no more than it did.
+        """
         for start in self._stand(own):
             stop = start + len(own)
             before, after = self._beside(start, stop)
-            ends = stop == len(self._tokens) or (
-                _CLOSES.search(after) is not None and _LABELS.search(after) is None
+            ends = (
+                stop == len(self._tokens)
+                or (_CLOSES.search(after) is not None and _LABELS.search(after) is None)
+                or (after.strip() in ("", ",") and self._matches[stop][0][0].isupper())
             )
-            begins = (_LISTED if place == "listed" else _OPENS).search(before) is not None
-            if place == "anywhere" or (ends and (begins or (place == "apart" and not start))):
+            begins = not start or _OPENS.search(before) is not None
+            named = (
+                start > 0
+                and _LABELS.search(before) is not None
+                and self._tokens[start - 1] in names
+            )
+            if place == "anywhere" or (
+                ends and begins and (place == "apart" or named or self._alone(start, stop))
+            ):
                 self.taken[start:stop] = [True] * len(own)
+
+    def _alone(self, start: int, stop: int) -> bool:
+        """Say whether words are all that an item, a line or an element of an array holds.
+
+        A line above others may be their title, and a value under a name belongs to that.
+        """
+        begin, end = self._matches[start].start(), self._matches[stop - 1].end()
+        before = _PARTS.split(self._text[self._line_begin(begin) : begin])[-1]
+        if _ELEMENT.search(before):
+            return True
+        rest = self._text[end : end + _LONGEST_LINE]
+        after = "" if rest.startswith("</") else _PARTS.split(rest, maxsplit=1)[0]
+        beside = [*_tokens(before), *_tokens(after)]
+        if not all(token in _KEEPS or not token.isalpha() for token in beside):
+            return False
+        return bool(before.strip()) or not self._text[end:].strip(" \t\r\n.!?\"'`)]}")
+
+    def _line_begin(self, place: int) -> int:
+        first = max(place - _LONGEST_LINE, 0)
+        return max(self._text.rfind("\n", first, place) + 1, first)
 
     def _beside(self, place: int, end: int) -> tuple[str, str]:
         """Return what stands between some words and those before and after them."""
@@ -486,7 +500,7 @@ def _character(match: re.Match[str]) -> str:
 
 
 def _asserts(text: str) -> bool:
-    return len(text.strip()) >= (_SHORTEST if text.isascii() else _SHORTEST_CJK)
+    return len(text.strip()) >= (_SHORTEST if text.isascii() else SHORTEST_CJK)
 
 
 def _sentences(text: str) -> Iterator[list[str]]:

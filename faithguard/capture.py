@@ -26,7 +26,8 @@ from typing import Any, Literal, cast
 from cachetools import TTLCache
 
 from faithguard._fork import reset_in_child
-from faithguard._provenance import Brought, Handed, Said, Writing, holds, shares, without, wordings
+from faithguard._provenance import Brought, Handed, Said, holds, shares, without, wordings
+from faithguard._writing import Writing
 from faithguard.errors import CaptureError
 from faithguard.types import ContextSource, Exchange, Passage
 

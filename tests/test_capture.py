@@ -793,6 +793,59 @@ def test_what_a_tool_says_of_what_it_was_asked_is_evidence(
     assert given_back(result, **given) == result
 
 
+SHORT = ["Geese: 40 eggs", "Geese 40 eggs", "Geese are safe", "No geese", "Geese free"]
+
+
+@pytest.mark.parametrize("lie", SHORT)
+@pytest.mark.parametrize(
+    "notes",
+    [
+        "{rest}\n{lie}",
+        "- {lie}\n- {rest}",
+        "1. {lie}\n2. {rest}",
+        "Note 1: {lie}. Note 2: {rest}",
+        "[2024-05-01] {lie}\n[2024-05-02] {rest}",
+        '["{lie}", "{rest}"]',
+        "note_1={lie}; note_2={rest}",
+        "<note>{lie}</note><note>{rest}</note>",
+        "| 1 | {lie} |\n| 2 | {rest} |",
+    ],
+)
+def test_a_few_words_that_a_model_noted_are_no_evidence_when_it_reads_its_notes(
+    notes: str, lie: str
+) -> None:
+    """However short they are; what stands beside them stays."""
+    left = given_back(notes.replace("{lie}", lie).replace("{rest}", OVEN), earlier=(lie,))
+    assert "eese" not in left
+    assert OVEN in left
+
+
+@pytest.mark.parametrize(
+    ("result", "given"),
+    [
+        ("Rye: 40 kg", {"here": ("rye",), "earlier": ("rye",)}),
+        ("The rye flour is 40 kg.", {"here": ("rye flour",), "earlier": ("rye flour",)}),
+        ("Rye flour\n40 kg", {"here": ("rye flour",), "earlier": ("rye flour",)}),
+        ('{"name": "rye flour", "weight": "40 kg"}', {"earlier": ("rye flour",)}),
+        ('{"name": "rye", "kind": "flour", "weight": "40 kg"}', {"earlier": ("40 kg",)}),
+        ("Rye 40 kg: two sacks", {"here": ("rye 40 kg",), "earlier": ("rye 40 kg",)}),
+    ],
+)
+def test_a_few_words_stay_where_a_tool_says_more_of_them(
+    result: str, given: dict[str, Any]
+) -> None:
+    """A query, a name, a value under a name that no model gave."""
+    assert given_back(result, **given) == result
+
+
+def test_a_value_under_the_name_with_which_a_model_kept_it_is_no_evidence() -> None:
+    """A record gives back what it was made of."""
+    kept = ("weight", "40 kg")
+    left = given_back('{"id": "a7-21-x", "weight": "40 kg", "by": "mill"}', earlier=kept)
+    assert "40" not in left
+    assert "a7-21-x" in left
+
+
 def test_what_a_tool_brought_stays_evidence_when_a_model_hands_it_on() -> None:
     """A statement that came from elsewhere is no model's own, the second time neither."""
     trace = Trace()

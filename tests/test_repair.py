@@ -275,6 +275,22 @@ CUTS = {
         "1. The mill is old.\n2. The mill works:\n"
         "   1. The mill grinds rye.\n   2. The mill rests.\n3. The mill sleeps.",
     ),
+    "the first of a list that jumps": (
+        "1. Owls sing here.\n3. The mill grinds rye.\n4. The mill is old.",
+        "1. The mill grinds rye.\n2. The mill is old.",
+    ),
+    "after a list jumped": (
+        "1. The mill rests.\n3. The mill grinds rye.\n4. Owls sing here.\n5. The mill is old.",
+        "1. The mill rests.\n3. The mill grinds rye.\n4. The mill is old.",
+    ),
+    "the first of a list whose margins and signs differ": (
+        "1. Owls sing here.\n  2) The mill grinds rye.\n   3. The mill is old.",
+        "  1) The mill grinds rye.\n   2. The mill is old.",
+    ),
+    "what a number stands behind that begins another list": (
+        "1. Owls sing here.\n2. The mill is old.\n\nThen:\n\n5. The mill grinds rye.",
+        "1. The mill is old.\n\nThen:\n\n5. The mill grinds rye.",
+    ),
     "a list that counts all items as one": (
         "1. The mill grinds rye.\n1. Owls sing here.\n1. The mill is old.",
         "1. The mill grinds rye.\n1. The mill is old.",

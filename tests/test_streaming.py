@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from io import StringIO
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -318,6 +318,48 @@ def test_neither_bytes_nor_verdicts_depend_on_the_cuts(
     if first.decision.passed:
         assert outcomes[0].output == first.exchange.answer == mended(first)
         assert repairs or first.exchange.answer == text
+
+
+FIRST = st.lists(
+    st.tuples(
+        st.sampled_from(
+            [
+                *("Yes.", "8:15.", "About 12 EUR.", "Of course.", "Not at all.", "Maybe."),
+                *("Yes, it does.", "Thanks!", LEAVES, DOGS, "No, it carries 40 cars."),
+            ]
+        ),
+        st.sampled_from([" ", "\n", "\n\n", "\n- "]),
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(FIRST, st.sampled_from([QUESTION, "Does the ferry carry cars?", ""]), st.integers(1, 9))
+@example([("Of course.", " "), (LEAVES, " ")], "Does the ferry carry cars?", 3)
+@example([("8:15.", " "), ("About 12 EUR.", " "), (DOGS, " ")], QUESTION, 3)
+@example([("Yes.", " "), (LEAVES, " ")], "", 3)
+def test_a_stream_is_read_as_its_whole_answer_is(
+    parts: list[tuple[str, str]], question: str, size: int
+) -> None:
+    """Also where a few words that begin it are read with the question, or with what follows."""
+    text = "".join(part + joint for part, joint in parts[:-1]) + parts[-1][0]
+    scorer = Scorer(verifiers=[TableVerifier({"*": 1.0})], cache=None)
+
+    @guards(scorer=scorer)
+    def answer(question: str, context: Any = DOCS) -> Iterator[str]:
+        yield from cut(text, size)
+
+    record = answer.with_report(question).record
+
+    passages = tuple(Passage(text=doc) for doc in DOCS)
+    whole = scorer.score(
+        Exchange(id="whole", answer=text, question=question or None, passages=passages)
+    )
+    streamed = record.attempts[-1].report
+    read = [[(c.text, c.span, c.label) for c in r.claims] for r in (streamed, whole)]
+    assert read[0] == read[1]
 
 
 # Settings

@@ -113,6 +113,35 @@ MENDED = {
         f"1. {LEAVES}\n   1. {SUNK}\n   2. {COSTS}\n2. {DOGS}",
         f"1. {LEAVES}\n   1. {COSTS}\n2. {DOGS}",
     ),
+    "an item before a paragraph that lies in it": (
+        f"1. {LEAVES}\n\n   {SUNK}\n2. {DOGS}\n3. {COSTS}",
+        f"1. {LEAVES}\n\n2. {DOGS}\n3. {COSTS}",
+    ),
+    "the second of a list with items in them": (
+        f"1. {LEAVES}\n2. {SUNK}\n\n   {SUNK}\n3. Storms:\n   1. {SUNK}\n4. {COSTS}",
+        f"1. {LEAVES}\n\n2. {COSTS}",
+    ),
+    "all but the last, whose margins grow": (
+        f"{LEAVES}\n\n1. {SUNK}\n  2. {SUNK}\n    3. {COSTS}\n4. {DOGS}",
+        f"{LEAVES}\n\n    1. {COSTS}\n2. {DOGS}",
+    ),
+    "all but the last, whose signs differ": (
+        f"1. {SUNK}\n2) {SUNK}\n3. {COSTS}",
+        f"1. {COSTS}",
+    ),
+    "of a list that jumps": (f"1. {SUNK}\n3. {COSTS}\n4. {DOGS}", f"1. {COSTS}\n2. {DOGS}"),
+    "of a list that jumped before": (
+        f"1. {COSTS}\n3. {LEAVES}\n4. {SUNK}\n5. {DOGS}",
+        f"1. {COSTS}\n3. {LEAVES}\n4. {DOGS}",
+    ),
+    "of another list": (
+        f"1. {SUNK}\n2. {COSTS}\n\nLater:\n\n5. {LEAVES}\n6. {DOGS}",
+        f"1. {COSTS}\n\nLater:\n\n5. {LEAVES}\n6. {DOGS}",
+    ),
+    "the first of a list with a margin": (
+        f" 1. {SUNK}\n 2. {LEAVES}\n 3. {SUNK}\n 4. {DOGS}",
+        f" 1. {LEAVES}\n 2. {DOGS}",
+    ),
     "with numbers that are code": (
         f"{SUNK}\n\n```\n2. x()\n3. y()\n```\n\n{LEAVES}",
         f"```\n2. x()\n3. y()\n```\n\n{LEAVES}",

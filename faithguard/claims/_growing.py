@@ -6,15 +6,17 @@ block of code, with the white space before it and with what only leads to it: a 
 plan includes:", the head of a table.
 
 A unit is over once the next word after it is there: then abbreviations, numbers and citations
-behind a full stop can be told. Each place where one may end is looked at once, on the text up to
-that word and from the beginning of its line; what is over is not split again.
+behind a full stop can be told. A few words that begin an answer are one unit with what follows
+them, where that says whether they are read with the question. Each place where one may end is
+looked at once, on the text up to that word and from the beginning of its line; what is over is
+not split again.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 
@@ -46,6 +48,8 @@ TABLE_RULE = re.compile(r"^[ \t>]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t:-]*$", re.MUL
 """The line under the head of a table."""
 _BRACKETS = {"[": "]", "【": "】"}
 _LONGEST_CITATION = 100
+_LONGEST_WAIT = 600
+"""Characters of a bare list, or of pleasantries, that are held until it is clear what they say."""
 _LONGEST_LINE = 1_500
 """Characters of a line that are read again to see where its next sentence ends."""
 
@@ -71,10 +75,16 @@ class GrowingAnswer:
 
     Args:
         most: Characters that are held at most.
+        hangs: Says of an answer up to the end of a unit whether how that is read hangs on what
+            follows: then they are one unit. None once that can no longer be.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, hangs: Callable[[str], bool | None] = lambda _: None) -> None:
         self._most = most
+        self._hangs: Callable[[str], bool | None] | None = hangs
+        """None once no unit hangs on another."""
+        self._over = ""
+        """The units so far, as long as one may."""
         self._text = ""
         """From the beginning of the line, or of the table, in which what is held begins."""
         self._done = 0
@@ -206,11 +216,22 @@ class GrowingAnswer:
         over = [one for one in found[:-1] if self._done < one.end <= found[-1].start]
         if not over or (over[-1].leads if self._pauses else over[-1].joined):
             return None
-        return self._taken(_before_mark(self._text, place.end(), over[-1].end), over)
+        end = _before_mark(self._text, place.end(), over[-1].end)
+        return None if self._waits(end) else self._taken(end, over)
+
+    def _waits(self, end: int) -> bool:
+        """Say whether what ends at a place is read as what comes next says."""
+        if self._hangs is None or self._pauses or end - self._done > _LONGEST_WAIT:
+            return False
+        hangs = self._hangs(self._over + self._text[self._done : end])
+        if hangs is None:
+            self._hangs = None
+        return hangs is True
 
     def _taken(self, end: int, over: Sequence[Stretch] = (), *, whole: bool = True) -> Unit:
         """Return what is held up to a place, and hold what comes after it."""
         unit = Unit(self._text[self._done : end], self._leads(over), whole)
+        self._over = "" if self._hangs is None else self._over + unit.text
         row = bool(over) and over[-1].row
         if row and (rules := [*TABLE_RULE.finditer(self._text, 0, end)]):
             return self._row_taken(unit, rules[-1].end(), end)

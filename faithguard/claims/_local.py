@@ -866,6 +866,33 @@ def _asked(found: list[_Found], question: str) -> list[_Found]:
     ]
 
 
+def hangs(answer: str, question: str | None) -> bool | None:
+    """Say whether how the end of an answer is read hangs on what follows it.
+
+    A second fragment takes the question only if no sentence comes, and a courtesy answers one
+    only if no fact does.
+
+    Args:
+        answer: As far as it is written, to the end of a sentence, an item or a row.
+        question: What was asked.
+
+    Returns:
+        None if nothing that follows can change how any of it is read.
+    """
+    asks = (question or "").strip()
+    answer = _SURROGATES.sub("\ufffd", answer)
+    found = _parted(_in_text(answer), asks, answer)
+    facts = [one for one in found if one.kind == "fact"]
+    if not asks:
+        waits = len(found) == 1 and _YES_NO.fullmatch(found[0].text.rstrip(".!。！ ,")) is not None
+        return waits if waits or not found else None
+    if not facts:
+        return is_polar(asks) and any(_settles(one, asks) for one in found)
+    if not all(one.fragment and not _repeats(one.text, asks) for one in facts):
+        return None
+    return len(facts) > 1
+
+
 def _put(question: str, said: str) -> str:
     """Return a question and what was said to it as one text."""
     if _bare_polar(said) or echoes(question, said):

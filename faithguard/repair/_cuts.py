@@ -207,13 +207,15 @@ def _closed_up(layout: Layout, edits: list[Edit]) -> list[Edit] | None:
     gone = [(edit.start, edit.end) for edit in edits]
     renumbered: list[Edit] = []
     for markers in _numbered(layout):
-        fewer = 0
+        last = int(markers[0][1]) - 1
+        fewer = False
         for at, number in markers:
             if any(start <= at < end for start, end in gone):
-                fewer += 1
+                fewer = True
                 continue
-            if fewer:
-                renumbered.append(Edit(at, at + len(number), str(int(number) - fewer)))
+            last = last + 1 if fewer else int(number)
+            if last != int(number):
+                renumbered.append(Edit(at, at + len(number), str(last)))
         if fewer:
             first = int(markers[0][1])
             kept = [m for m in MEANT.finditer(layout.answer) if not _inside(m.start(), gone)]

@@ -17,6 +17,10 @@ MEANT = re.compile(_NUMBER_MEANT, re.IGNORECASE)
 """A text that means an item by its number: it would mean another one once they close up."""
 
 
+_BLANK = re.compile(r"(?:\r\n?|\n)[ \t>]*(?:\r\n?|\n)[ \t>]*\Z")
+_HEADING = re.compile(r"[ \t>]*#{1,6}\s")
+
+
 def key_of(match: re.Match[str]) -> tuple[str, int, str]:
     """Return what the items of one numbered list have in common."""
     return match["quote"].strip(), len(match["indent"]), match["open"] + match["close"]
@@ -32,6 +36,8 @@ class Numbered:
     """The number of its first item."""
     last: int
     """The number of the last one that was read."""
+    apart: bool = False
+    """Whether text that is no part of it came after that: a jump begins another list then."""
 
 
 class Numbers:
@@ -53,7 +59,14 @@ class Numbers:
             numbered item.
         """
         match = PREFIX.match(text, start, end)
-        if match is None or not text[start:end].strip(" \t>"):
+        if not text[start:end].strip(" \t>"):
+            return None
+        if (match is None or not (match["number"] or match["bullet"] or match["indent"])) and (
+            _HEADING.match(text, start, end) or _BLANK.search(text, 0, start)
+        ):
+            for one in self._open.values():
+                one.apart = True
+        if match is None:
             return None
         margin = len(match["indent"])
         # an item ends the lists that lie deeper
@@ -65,7 +78,25 @@ class Numbers:
         number = int(match["number"])
         key = key_of(match)
         known = self._open.get(key)
-        if known is None or known.last + 1 != number:
+        if known is None or not (
+            known.last + 1 == number or (known.last < number and not known.apart)
+        ):
+            known = self._followed(key, number)
+        if known is None:
             known = self._open[key] = Numbered(key, number, number)
-        known.last = number
+        known.last, known.apart = number, False
         return known, match
+
+    def _followed(self, key: tuple[str, int, str], number: int) -> Numbered | None:
+        """Return the list that a number goes on, although it is written in another way.
+
+        The next number after an item's begins no list: its margin, or the sign behind it, differs.
+        """
+        if number == 1:
+            return None
+        others = [
+            known
+            for other, known in self._open.items()
+            if other[0] == key[0] and known.last + 1 == number
+        ]
+        return others[-1] if others else None

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from faithguard._plan import part_to_read
 from faithguard.claims._growing import GrowingAnswer, Unit
-from faithguard.claims._local import Reading, readings
+from faithguard.claims._local import Reading, hangs, readings
 from faithguard.claims._plain import has_words
 from faithguard.errors import ConfigError, UnfaithfulAnswerError
 from faithguard.guard import Course, Hold, Settings, feedback
@@ -33,6 +33,9 @@ from faithguard.verifiers.judge import Judge
 __all__ = ["Again", "Move", "StreamCourse"]
 
 _MARKER = re.compile(r"(?:[*+•▪●◦‣–—-]|\(?\d{1,3}[.)])[ \t]+")
+
+_CODE = 4
+"""Spaces from which a line that begins a text is code."""
 
 
 class Again(NamedTuple):
@@ -127,7 +130,7 @@ class StreamCourse:
 
     def restart(self) -> None:
         """Forget what was written in this attempt, of which nothing may have been released."""
-        self._growing = GrowingAnswer(self._hold.chars)
+        self._growing = GrowingAnswer(self._hold.chars, self._hangs)
         self._written = Written()
         self._since: float | None = None
         self._last: Report | None = None
@@ -143,6 +146,9 @@ class StreamCourse:
         self._under: int | None = None
         """How many lists a unit lies in that was left out, and of which all that follows lies
         in more."""
+
+    def _hangs(self, text: str) -> bool | None:
+        return hangs(text, self._exchange("").question)
 
     @property
     def written(self) -> str:
@@ -227,13 +233,13 @@ class StreamCourse:
         begin = self._written.wrote(unit.text)
         astray = self.mends and not self._fits(unit, begin)
         marks = self._numbering.read(unit.text, fresh=self._begins_line(begin))
-        bits, lead = self._bits(unit, begin, marks)
+        bits, lead, used = self._bits(unit, begin, marks)
         at, text = len(self.text), ""
         for bit in bits:
             self._written.follows(at + len(text), bit.own)
             text += bit.after
         if self.progress.report is not None and not text.strip():
-            return self._changed(bits, text, self.progress.report, marks)
+            return self._changed(bits, text, self.progress.report, used)
         report: Report = yield self._exchange(self.text + text)
         self._last = self._timed(report)
         known = self.progress.report
@@ -247,7 +253,7 @@ class StreamCourse:
         if step.action == "deliver":
             if astray:
                 return self._leave_out(unit, begin, marks, claims)
-            return self._changed(bits, text, report, marks)
+            return self._changed(bits, text, report, used)
         if not self.mends or report.outcome != "scored":
             return self._stop(report, begin)
         while step.call is not None and not astray:
@@ -264,7 +270,7 @@ class StreamCourse:
             for bit in bits:
                 self._written.changed_to(*bit)
             self._written.changed(record.repairs, first, mended)
-            return self._release(mended, record.report, marks)
+            return self._release(mended, record.report, used)
         self._bad = report
         return self._leave_out(unit, begin, marks, claims)
 
@@ -347,8 +353,12 @@ class StreamCourse:
         goes_on = not unit.leads and not _lines(own)
         return wider(own, gap), self._marker if goes_on else ""
 
-    def _bits(self, unit: Unit, begin: int, marks: Sequence[Mark]) -> tuple[list[_Bit], int]:
-        """Return what is released if a unit is, and how much of that only leads to the rest.
+    def _bits(
+        self, unit: Unit, begin: int, marks: Sequence[Mark]
+    ) -> tuple[list[_Bit], int, list[Mark]]:
+        """Return what is released if a unit is.
+
+        With it comes how much of that only leads to the rest, and the numbers of items in it.
 
         Args:
             unit: The last one that was written.
@@ -372,16 +382,20 @@ class StreamCourse:
             parts.append((begin + start, text, text, within))
         leads += bool(unit.lead)
         if self._gone and not self.text:
-            parts[0] = (*parts[0][:2], "", ())
+            # nothing stands before it; an item keeps the margin that those after it have
+            _, line, margin = parts[0][2].rpartition("\n")
+            keeps = line and _MARKER.match("".join(after for _, _, after, _ in parts[1:]))
+            parts[0] = (*parts[0][:2], margin if keeps and len(margin) < _CODE else "", ())
         said = self.text + "".join(after for _, _, after, _ in parts)
-        numbers = self._numbering.closed_up([m for part in parts for m in part[3]], said)
+        used = [mark for part in parts for mark in part[3]]
+        numbers = self._numbering.closed_up(used, said)
         bits: list[_Bit] = []
         leading = 0
         for number, (place, before, after, own) in enumerate(parts, 1):
             bits += _closed_up(place, before, after, own, numbers)
             if number == leads:
                 leading = sum(len(bit.after) for bit in bits)
-        return bits, leading
+        return bits, leading, used
 
     def _leave_out(
         self, unit: Unit, begin: int, marks: Sequence[Mark], claims: Sequence[Claim]
@@ -421,7 +435,6 @@ class StreamCourse:
         return self._release(text, report, marks)
 
     def _release(self, text: str, report: Report, marks: Sequence[Mark]) -> Move:
-        marks = [*(mark for lead in self._kept for mark in lead.marks), *self._marker_marks, *marks]
         self._numbering.released(text, marks)
         self.text += text
         exchange = replace(report.exchange, answer=self.text)

@@ -82,8 +82,14 @@ def narrowed(leads: Sequence[Lead], chosen: Sequence[Lead], gap: str) -> tuple[l
 
 
 def wider(one: str, other: str) -> str:
-    """Return the white space that has more lines."""
-    return max(one, other, key=lambda space: space.count("\n"))
+    """Return the white space of two that has more lines, before what stands behind the first.
+
+    The margin stays the first one's: what was left out may have lain deeper in a list.
+    """
+    if other.count("\n") <= one.count("\n"):
+        return one
+    _, end, margin = one.rpartition("\n")
+    return other[: other.rfind("\n") + 1] + margin if end else other
 
 
 def _leads_of(unit: Unit) -> Iterator[str]:

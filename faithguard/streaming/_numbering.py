@@ -25,6 +25,10 @@ class Mark(NamedTuple):
     """Where it stands in its part."""
     end: int
     number: int
+    before: int
+    """The number of the item before it; one less than its own if it is the first."""
+    key: tuple[str, int, str]
+    """How its line begins, but for the number."""
     of: Numbered
 
     def moved(self, by: int) -> Mark:
@@ -41,6 +45,8 @@ class Numbering:
         """What closes the code in which the end of what was written lies."""
         self._last: dict[Numbered, int] = {}
         """The last number of each list that was released; the one before its first if none was."""
+        self._written: dict[Numbered, int] = {}
+        """The last number of each list that was written."""
         self._as_written: set[Numbered] = set()
         """Lists whose numbers stay, since a text means one of them."""
 
@@ -61,7 +67,9 @@ class Numbering:
             elif not self._fence and (item := self._numbers.read(text, *line.span())):
                 of, match = item
                 self._last.setdefault(of, of.first - 1)
-                found.append(Mark(*match.span("number"), of.last, of))
+                before = self._written.get(of, of.first - 1)
+                self._written[of] = of.last
+                found.append(Mark(*match.span("number"), of.last, before, key_of(match), of))
         return found
 
     def closed_up(self, marks: Sequence[Mark], said: str) -> Iterator[str]:
@@ -74,19 +82,32 @@ class Numbering:
         last = dict(self._last)
         for mark in marks:
             of = mark.of
-            number = last[of] + 1
+            # a list may jump: where nothing was left out it stays as it is
+            number = mark.number if last[of] == mark.before else last[of] + 1
             if number != mark.number and _means(said, of):
                 self._as_written.add(of)
             last[of] = mark.number if of in self._as_written else number
             yield str(last[of])
 
     def released(self, text: str, marks: Iterable[Mark]) -> None:
-        """Take what of a part was released, mended or not."""
-        lists = {mark.of.key: mark.of for mark in marks}
-        for line in _LINE.finditer(text) if lists else ():
+        """Take what of a part was released, mended or not.
+
+        Args:
+            text: What was released.
+            marks: Of what that was made of, in its order.
+        """
+        left = list(marks)
+        for line in _LINE.finditer(text) if left else ():
             match = PREFIX.match(line[0])
-            if match is not None and match["number"] and (of := lists.get(key_of(match))):
-                self._last[of] = int(match["number"])
+            if match is None or not match["number"]:
+                continue
+            key = key_of(match)
+            same = [mark for mark in left if mark.key == key]
+            # the first of all lost its margin
+            same += [mark for mark in left if mark.key[2] == key[2]]
+            if same:
+                self._last[same[0].of] = int(match["number"])
+                del left[: left.index(same[0]) + 1]
 
     def misleads(self, text: str, said: str) -> bool:
         """Say whether a text means an item by a number that is another one's, or nobody's.

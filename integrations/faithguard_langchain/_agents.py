@@ -8,24 +8,20 @@ model is called in a run of the middleware's, from which nothing reaches the cal
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Generator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Annotated, Any, NotRequired, TypedDict, cast, get_type_hints
 
 from langchain.agents.middleware.types import (
     AgentMiddleware,
     AgentState,
     ExtendedModelResponse,
-    ModelRequest,
-    ModelResponse,
     OmitFromInput,
     PrivateStateAttr,
     ToolCallRequest,
 )
 from langchain_core.callbacks import BaseCallbackManager
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage
+from langchain_core.messages import AIMessage, BaseMessage, RemoveMessage
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from langchain_core.runnables.config import (
     get_async_callback_manager_for_config,
@@ -35,7 +31,6 @@ from langchain_core.runnables.config import (
 from langchain_core.runnables.utils import coro_with_context
 from langgraph.channels import UntrackedValue
 from langgraph.runtime import Runtime
-from langgraph.types import Command
 
 from faithguard import (
     CaptureError,
@@ -63,26 +58,19 @@ from faithguard.guard import (
 from faithguard.sampling import takes
 from faithguard.sinks import AnySink
 from faithguard.watch import Outbox
-from faithguard_langchain._agent_streams import Flow, Outlet, asks, listener
+from faithguard_langchain._agent_streams import Flow, Outlet, listener
 from faithguard_langchain._call import is_marked, marked
-from faithguard_langchain._isolation import Caught, GuardCapture, detached, heard, silenced
-from faithguard_langchain._refuse import refuse_handlers
+from faithguard_langchain._hops import Hop, Request, Response, Texts, mendable
+from faithguard_langchain._isolation import detached, heard
 from faithguard_langchain._tools import ToolRun, messages_of
-from faithguard_langchain._turn import Handle, Turn, answer_texts, answered_in, turn_id
+from faithguard_langchain._turn import Handle, Turn, turn_id
 from faithguard_langchain._values import answer_of, fields_of, text_of
 
 __all__ = ["FaithfulnessMiddleware"]
 
-Request = ModelRequest[Any]
-Response = ModelResponse[Any]
-Texts = Sequence[str]
 Messages = Sequence[BaseMessage]
 Judged = tuple[Record | None, str | None]
 _Update = dict[str, Any] | None
-
-
-_MOST_UNREAD = 10
-"""Structured responses in one hop that may not fit their schema; the agent's loop has no end."""
 
 
 class _State(AgentState[Any]):
@@ -220,7 +208,7 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
             return handler(request)
         given = ensure_config()
         manager = get_callback_manager_for_config(given)
-        hop = _Hop(self, request)
+        hop = Hop(self, request)
         apart = hop.apart(manager, given)
         if (flow := self._flow(hop, manager, given)) is not None and flow.outlet.carries:
             heard(apart, listener(flow, awaits=False))
@@ -262,7 +250,7 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
             return await handler(request)
         given = ensure_config()
         manager = get_async_callback_manager_for_config(given)
-        hop = _Hop(self, request)
+        hop = Hop(self, request)
         apart = hop.apart(manager, given)
         if (flow := self._flow(hop, manager, given)) is not None and flow.outlet.carries:
             heard(apart, listener(flow, awaits=True))
@@ -350,7 +338,7 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
         if not texts:
             return None, None
         course, exchange = turn.course(may_ask=False), turn.exchange(texts)
-        step = settled(course, self._settings.scorer, exchange, answer=_mendable(texts, whole))
+        step = settled(course, self._settings.scorer, exchange, answer=mendable(texts, whole))
         return self._ended(turn, step, texts, self._instead(step.action == "block", messages))
 
     async def _ajudged(self, turn: Turn, texts: Texts, whole: str, messages: Messages) -> Judged:
@@ -359,7 +347,7 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
             return None, None
         course, exchange = turn.course(may_ask=False), turn.exchange(texts)
         step = await asettled(
-            course, self._settings.scorer, exchange, answer=_mendable(texts, whole)
+            course, self._settings.scorer, exchange, answer=mendable(texts, whole)
         )
         return self._ended(
             turn, step, texts, await self._ainstead(step.action == "block", messages)
@@ -391,7 +379,7 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
 
     # -- what a hop shares with the middleware ------------------------------------------------
 
-    def _flow(self, hop: _Hop, manager: BaseCallbackManager, given: RunnableConfig) -> Flow | None:
+    def _flow(self, hop: Hop, manager: BaseCallbackManager, given: RunnableConfig) -> Flow | None:
         """Return the stream of a hop whose answer is released claim by claim."""
         if self._settings.hold is None or hop.request.response_format is not None:
             return None
@@ -433,146 +421,9 @@ class FaithfulnessMiddleware(AgentMiddleware[Any, Any, Any]):
         self._settings.outbox.tell(record, None if run is None else str(run))
 
 
-class _Hop:
-    """One call of the agent to its model, without I/O.
-
-    Attributes:
-        turn: What it belongs to.
-        request: What to call the model with; it grows when the model is asked again.
-        response: The model's last response.
-    """
-
-    response: Response
-
-    def __init__(self, guard: FaithfulnessMiddleware, request: Request) -> None:
-        refuse_handlers(request.model)
-        self._guard = guard
-        self._handle = guard.turn_of(request.state)
-        self.turn = self._handle.turn
-        self.turn.note(fields_of(request.state) or {}, request.messages)
-        # what a middleware writes to LangGraph's custom stream is not verified either
-        self.request = replace(request, runtime=silenced(request.runtime))
-        self._unread = 0
-
-    def apart(self, manager: BaseCallbackManager, config: RunnableConfig) -> RunnableConfig:
-        """Return the config of the model's run, from which nothing reaches the caller."""
-        return heard(detached(manager, config), GuardCapture(self.turn.trace))
-
-    @property
-    def caught(self) -> Caught:
-        """A context for the model's run."""
-        return Caught(self.turn.trace)
-
-    def unreadable(self) -> bool:
-        """Say whether a structured response could not be read, and have it written again.
-
-        The agent would do so, too, but keep it in its state, where nothing has verified it.
-        """
-        held = self.response.result
-        calls = {c["id"] for m in held if isinstance(m, AIMessage) for c in m.tool_calls}
-        answered = answered_in(held)
-        if self.response.structured_response is not None or not answered or calls != answered:
-            return False
-        self._unread += 1
-        if self._unread > _MOST_UNREAD:
-            raise CaptureError(
-                f"the model's structured response does not fit its schema, {_MOST_UNREAD} times"
-            )
-        messages: list[Any] = [*self.request.messages, *held]
-        self.request = self.request.override(messages=messages)
-        return True
-
-    def texts(self) -> list[str] | None:
-        """Return what of the response is to be verified; None if nothing is."""
-        result = self.response.result
-        if any(_is_fallback(message) for message in result):
-            return None  # another guard's, which no model wrote
-        structured = self.response.structured_response
-        request = self.request
-        return answer_texts(result, structured, request.response_format, request.messages)
-
-    def mendable(self, texts: Texts) -> str:
-        """Return the text that another one can stand in for; none of a structured response's."""
-        said = self.response.result[-1]
-        return _mendable(texts, text_of(said)) if self.response.structured_response is None else ""
-
-    def again(self, texts: Texts, told: str) -> None:
-        """Prepare the next call: with what the model said, and what it is told of that."""
-        said, back = AIMessage("\n\n".join(texts)), HumanMessage(told)
-        self.request = self.request.override(messages=[*self.request.messages, said, back])
-
-    def close(self, step: Step, instead: BaseMessage | None) -> ExtendedModelResponse[Any]:
-        """Return what the agent gets: the response, or what stands in its place."""
-        if step.answer is not None:
-            instead = AIMessage(step.answer)
-        if instead is not None:
-            self.response = ModelResponse([instead])
-        result = self.response.result
-        record = self._guard.close(self.turn, step, "".join(text_of(m) for m in result))
-        result = [m if _is_fallback(m) else marked(m, record) for m in result]
-        self.response = replace(self.response, result=result)
-        return self.passed()
-
-    # -- an answer that is released claim by claim ----------------------------------------------
-
-    def begin(self, flow: Flow) -> None:
-        """Begin an attempt of a stream."""
-        rules = [] if self.request.system_message is None else [self.request.system_message]
-        prompt = [*rules, *self.request.messages]
-        flow.begin(partial(asks, prompt), calls=bool(self.request.tools))
-
-    @contextmanager
-    def running(self, flow: Flow | None) -> Generator[None]:
-        """Be there while the model runs, which may be stopped without a response."""
-        self.response = ModelResponse([])
-        with nullcontext() if flow is None else flow.running(self.turn.trace.wrote):
-            yield
-
-    def left(self, flow: Flow, texts: Texts | None) -> str | None:
-        """Return what of the answer is still to be pushed; None if it does not go by claim."""
-        if texts is None and self.response.result:
-            return None
-        return flow.left((self.mendable(texts) if texts else "") or None)
-
-    def released(self, flow: Flow, instead: BaseMessage | None) -> BaseMessage:
-        """Take what was released, and what stands in the place of the rest, as the response.
-
-        Raises:
-            UnfaithfulAnswerError: If the answer is blocked and there is no fallback.
-        """
-        course, result = flow.course, self.response.result
-        if not course.blocked:
-            result = [*result[:-1], flow.message(result[-1])]
-        elif instead is not None:
-            result = [flow.instead(instead)]
-        self.turn.delivered = "".join(text_of(m) for m in result)
-        self._guard.tell(course.record)
-        course.raise_if_blocked()
-        result = [m if _is_fallback(m) else marked(m, course.record) for m in result]
-        self.response = ModelResponse(result)
-        return result[-1]
-
-    def shown(self, flow: Flow) -> BaseMessage:
-        """Return the message that is no answer, as the caller's streams know it."""
-        *before, last = self.response.result
-        self.response = replace(self.response, result=[*before, flow.known(last)])
-        return self.response.result[-1]
-
-    def passed(self) -> ExtendedModelResponse[Any]:
-        """Return the response, with the turn that it belongs to."""
-        return ExtendedModelResponse(
-            self.response, Command(update=self._guard.update(self._handle))
-        )
-
-
-def _mendable(texts: Texts, whole: str) -> str:
-    """Return a text that is all there is to verify; nothing if there is more to it."""
-    return whole if list(texts) == [whole] else ""
-
-
 def _open_in(turn: Turn, last: BaseMessage) -> Texts:
-    """Return what a model wrote in a last message that no guard has marked."""
-    return [] if is_marked(last) else turn.unverified(text_of(last))
+    """Return what is to be verified of a last message that no guard has marked."""
+    return [] if is_marked(last) else turn.open_in(last)
 
 
 def _noted(last: BaseMessage, record: Record | None, text: str | None) -> _Update:
@@ -609,11 +460,6 @@ def _message(fallback: Any) -> BaseMessage | None:
             "a string or a message"
         )
     return AIMessage(text)
-
-
-def _is_fallback(message: BaseMessage) -> bool:
-    """Whether a guard nearer to the model has put a message in the place of an answer."""
-    return is_marked(message) and message.response_metadata["faithguard"]["action"] == "block"
 
 
 def _checked_name(given: str | None, policy: Policy) -> str:

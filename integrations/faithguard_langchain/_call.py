@@ -96,7 +96,8 @@ class Call:
         self._config = config
         self.config = self.plain_config()
         callbacks = cast(BaseCallbackManager, self.config.get("callbacks"))
-        callbacks.add_handler(GuardCapture(self._trace), inherit=True)
+        self._capture = GuardCapture(self._trace)
+        callbacks.add_handler(self._capture, inherit=True)
         callbacks.add_handler(Remembers(self._replay), inherit=True)
 
     def plain_config(self) -> RunnableConfig:
@@ -137,6 +138,7 @@ class Call:
             fetched=frozenset(passage.text for passage in trace.fetched_passages()),
             quotes=trace.quoted_in if trace.models else bool,
             writing=writing if trace.models else None,
+            listed=self._capture.listed,
             context_keys=(*CONTEXT_KEYS, self._keys.context or ""),
         )
 

@@ -19,6 +19,7 @@ from faithguard.capture import Assembler, RunKind, Trace
 from faithguard.guard import withheld
 from faithguard_langchain._capture import Capture
 from faithguard_langchain._refuse import carries_text, is_global, listens_to_tokens
+from faithguard_langchain._scalars import listed_in
 
 __all__ = [
     "Caught",
@@ -40,14 +41,19 @@ class GuardCapture(Capture):
 
     Attributes:
         models: Model calls that this handler was told of.
+        listed: What the schemas list that models were called with.
     """
 
     def __init__(self, trace: Trace) -> None:
         super().__init__(_OneTrace(trace))
         self.models = 0
+        self.listed: set[str] = set()
 
     def _start(self, run: UUID, parent: UUID | None, kind: RunKind, inputs: Any, kw: Any) -> Trace:
-        self.models += kind == "model"
+        if kind == "model":
+            self.models += 1
+            chosen = listed_in(kw.get("invocation_params") or {})
+            self.listed |= {value for value in chosen if isinstance(value, str)}
         return super()._start(run, parent, kind, inputs, kw)
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import Any, NamedTuple, cast
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForChainRun,
@@ -203,7 +203,8 @@ class _ByClaim(Guarded[In, Out]):
     ) -> Any:
         call = _NodeCall(self, input, run_manager.get_child(), config)
         flow = call.flow(self._settings, run_manager.get_child(), config, awaits=False)
-        while True:
+
+        def run() -> Any:
             output = fault = None
             try:
                 with flow.running(call.wrote), set_config_context(call.config) as context:
@@ -213,23 +214,22 @@ class _ByClaim(Guarded[In, Out]):
                     raise
             if fault is not None:  # raised here, where nothing of the error hangs on to it
                 raise fault
-            rest = call.left(flow, output)
-            if rest is None:
-                return output
-            flow.settle(rest)
-            if flow.feedback is not None:
-                unsupported = flow.course.report.unsupported
-                more = more_passages(self._settings.more_context, unsupported)
-                call.again_by_claim(flow, flow.feedback, more)
-                continue
-            said: Any = self.fallback if flow.course.blocked else None
-            if isinstance(said, Runnable):
-                apart = call.plain_config()
-                with set_config_context(apart) as context:
-                    said = context.run(cast(Any, said).invoke, input, apart)
-            output, last = call.released(flow, output, said)
-            flow.outlet.tell(flow.last(last))
             return output
+
+        def say(fallback: Runnable[Any, Any]) -> Any:
+            apart = call.plain_config()
+            with set_config_context(apart) as context:
+                return context.run(fallback.invoke, input, apart)
+
+        steps = self._steps(
+            call, flow, _Acts(run, flow.settle, more_passages, say, flow.outlet.tell)
+        )
+        reply: Any = None
+        while True:
+            try:
+                reply = steps.send(reply)
+            except StopIteration as end:
+                return end.value
 
     async def _arun(
         self,
@@ -240,7 +240,8 @@ class _ByClaim(Guarded[In, Out]):
     ) -> Any:
         call = _NodeCall(self, input, run_manager.get_child(), config)
         flow = call.flow(self._settings, run_manager.get_child(), config, awaits=True)
-        while True:
+
+        async def run() -> Any:
             output = fault = None
             try:
                 with flow.running(call.wrote), set_config_context(call.config) as context:
@@ -251,23 +252,57 @@ class _ByClaim(Guarded[In, Out]):
                     raise
             if fault is not None:  # raised here, where nothing of the error hangs on to it
                 raise fault
+            return output
+
+        async def say(fallback: Runnable[Any, Any]) -> Any:
+            apart = call.plain_config()
+            with set_config_context(apart) as context:
+                return await coro_with_context(fallback.ainvoke(input, apart), context)
+
+        acts = _Acts(run, flow.asettle, amore_passages, say, flow.outlet.atell)
+        steps = self._steps(call, flow, acts)
+        reply: Any = None
+        while True:
+            try:
+                wanted = steps.send(reply)
+            except StopIteration as end:
+                return end.value
+            reply = await wanted
+
+    def _steps(self, call: _NodeCall, flow: Flow, acts: _Acts) -> Generator[Any, Any, Any]:
+        """Yield what the acts return, and be sent it again, awaited if it is to be."""
+        while True:
+            output = yield acts.run()
             rest = call.left(flow, output)
             if rest is None:
                 return output
-            await flow.asettle(rest)
+            yield acts.settle(rest)
             if flow.feedback is not None:
                 unsupported = flow.course.report.unsupported
-                more = await amore_passages(self._settings.more_context, unsupported)
+                more = yield acts.more(self._settings.more_context, unsupported)
                 call.again_by_claim(flow, flow.feedback, more)
                 continue
             said: Any = self.fallback if flow.course.blocked else None
             if isinstance(said, Runnable):
-                apart = call.plain_config()
-                with set_config_context(apart) as context:
-                    said = await coro_with_context(cast(Any, said).ainvoke(input, apart), context)
+                said = yield acts.say(cast(Any, said))
             output, last = call.released(flow, output, said)
-            await flow.outlet.atell(flow.last(last))
+            yield acts.tell(flow.last(last))
             return output
+
+
+class _Acts(NamedTuple):
+    """What a node does beside thinking, blocking or awaiting."""
+
+    run: Callable[[], Any]
+    """Runs the node."""
+    settle: Callable[[str], Any]
+    """Verifies and releases what is left of its answer."""
+    more: Callable[..., Any]
+    """Asks for more context."""
+    say: Callable[[Runnable[Any, Any]], Any]
+    """Calls a fallback."""
+    tell: Callable[[Any], Any]
+    """Tells the caller's streams."""
 
 
 class _NodeCall(Call):

@@ -7,7 +7,8 @@ place of the answer and nothing else is left that a model may have written.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, Protocol, cast
 
 from langchain_core.documents import Document
@@ -19,8 +20,18 @@ from langchain_core.messages import (
     SystemMessage,
     ToolMessage,
 )
+from pydantic import BaseModel
+from pydantic.errors import PydanticUserError
 
-from faithguard_langchain._scalars import Scalar, is_id, is_meta, is_scalar, numbers_in, stated
+from faithguard_langchain._scalars import (
+    Scalar,
+    is_id,
+    is_meta,
+    is_scalar,
+    listed_in,
+    numbers_in,
+    stated,
+)
 from faithguard_langchain._values import (
     ANSWER_KEYS,
     answer_of,
@@ -38,6 +49,7 @@ class _Writing(Protocol):
 
     def parts(self, text: str) -> list[str]: ...
     def holds_short(self, text: str, *, words: int = 2) -> bool: ...
+    def holds_word(self, name: str, word: str) -> bool: ...
     def holds_value(self, name: str, value: object) -> bool: ...
     def holds_number(self, value: float | str) -> bool: ...
 
@@ -57,6 +69,7 @@ class Output:
         quotes: Says whether a text holds something that a model wrote in this call.
         writing: Returns what models wrote; None where no model was observed, and any text
             outside the context may be one's.
+        listed: What a schema lists for a model to choose from: its author's words.
         context_keys: Where the context stands in a dict, if no model was observed.
     """
 
@@ -69,6 +82,7 @@ class Output:
         fetched: frozenset[str],
         quotes: Callable[[str], bool],
         writing: Callable[[], _Writing] | None,
+        listed: Iterable[str] = (),
         context_keys: Container[str] = (),
     ) -> None:
         self.value = value
@@ -78,6 +92,7 @@ class Output:
         self._fetched = fetched
         self._quotes = quotes
         self._writing = writing
+        self._chosen = {*listed, *_chosen_in(value)}
         self._context_keys = () if writing else context_keys
         self._unobserved = writing is None
 
@@ -124,8 +139,7 @@ class Output:
         if name and is_scalar(value):
             yield from self._stated(name, value)
         elif isinstance(value, str):
-            if value not in self._own and value not in self._fetched:
-                yield from self._parts(value)
+            yield from self._said(value, name)
         elif isinstance(value, BaseMessage):
             if not self._was_given(value):
                 yield from spoken(value)
@@ -137,6 +151,18 @@ class Output:
             yield from self._listed(list(cast("list[Any]", value)), name, depth)
         else:
             yield from self._named(fields_of(value) or {}, depth)
+
+    def _said(self, text: str, name: str) -> Iterator[str]:
+        """Yield the parts of a text that may be a model's; a word only if it wrote it so."""
+        if text in self._own or text in self._fetched or text in self._chosen:
+            return
+        if self._writing is None or not name or len(text.split()) != 1:
+            yield from self._parts(text)
+        # a source, or where something stands in it, states nothing
+        elif not (is_meta(name, text) or is_id(name)) and (
+            self._writing().holds_word(name, text.strip())
+        ):
+            yield text
 
     def _parts(self, text: str, *, words: int = 2) -> list[str]:
         """Return the parts of a text that a model wrote; a short one is, or is not, as a whole."""
@@ -247,6 +273,13 @@ class Output:
         return document.page_content in self._fetched and not self._quotes(
             " ".join(texts_in(document.metadata))
         )
+
+
+def _chosen_in(value: Any) -> Iterator[str]:
+    """Yield the words among which the class of an object lets a model choose."""
+    if isinstance(value, BaseModel):
+        with suppress(PydanticUserError):  # not every class has a JSON schema
+            yield from (word for word in listed_in(type(value)) if isinstance(word, str))
 
 
 def _place(mapping: Mapping[str, Any], key: str | None) -> str:

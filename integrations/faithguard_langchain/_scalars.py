@@ -10,9 +10,20 @@ import re
 from collections.abc import Iterator
 from typing import Any, TypeGuard, cast
 
+from pydantic import TypeAdapter
+
 from faithguard_langchain._values import fields_of
 
-__all__ = ["Scalar", "is_id", "is_meta", "is_scalar", "numbers_in", "scalars_in", "stated"]
+__all__ = [
+    "Scalar",
+    "is_id",
+    "is_meta",
+    "is_scalar",
+    "listed_in",
+    "numbers_in",
+    "scalars_in",
+    "stated",
+]
 
 Scalar = bool | int | float | str
 """A string only if it is a number, a time or the like, in one word."""
@@ -87,6 +98,25 @@ def is_meta(name: str, value: Scalar) -> bool:
 def is_id(name: str) -> bool:
     """Say whether a field names something by a number, which states nothing if it is known."""
     return _lower(name)[-1:] in (["id"], ["ids"])
+
+
+def listed_in(schema: Any) -> Iterator[Any]:
+    """Yield the words and numbers that a schema lists for a model to choose from.
+
+    Args:
+        schema: A class, a JSON schema, what holds one, or the parameters of a model's call.
+    """
+    schema = schema if isinstance(schema, type) else getattr(schema, "schema", schema)
+    open_: list[Any] = [schema if isinstance(schema, dict) else TypeAdapter(schema).json_schema()]
+    while open_:
+        value = open_.pop()
+        if isinstance(value, dict):
+            fields = cast("dict[str, Any]", value)
+            yield from (fields.get("enum") or ()) if isinstance(fields.get("enum"), list) else ()
+            yield fields.get("const")
+            open_ += fields.values()
+        elif isinstance(value, list):
+            open_ += cast("list[Any]", value)
 
 
 def numbers_in(text: str) -> set[str]:

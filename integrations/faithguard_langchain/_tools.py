@@ -1,8 +1,9 @@
 """A tool of a guarded agent.
 
 In: an agent's call to a tool. Out: its result, with whether a model wrote it, inside the tool;
-and what of it has to be verified, if the tool's result ends the turn. Nothing of such a run
-reaches the caller before that.
+and what of it has to be verified, if the tool's result ends the turn: what a model wrote, and all
+that is said of an error. Nothing of such a run reaches the caller before that. An error that is
+raised through the agent is the user's own, and goes on as one.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from langchain_core.runnables.config import (
     patch_config,
 )
 from langchain_core.tools import BaseTool
+from langgraph.errors import GraphBubbleUp
 from langgraph.prebuilt.tool_node import ToolCallRequest
 
 from faithguard import Record
@@ -47,7 +49,7 @@ class ToolRun:
         self._capture = GuardCapture(turn.trace)
         self._ends = request.tool is not None and request.tool.return_direct
         if request.tool is not None:
-            request = request.override(tool=_Observed.of(request.tool, self._config))
+            request = request.override(tool=_Observed.of(request.tool, self._config, self._failed))
         if self._ends:
             request = replace(request, runtime=silenced(cast(Any, request).runtime))
         self.request = request
@@ -58,6 +60,10 @@ class ToolRun:
         else:
             inner = patch_config(config, callbacks=manager.copy())
         return heard(inner, self._capture)
+
+    def _failed(self, error: Exception) -> None:
+        if not isinstance(error, GraphBubbleUp):  # LangGraph asks a person, or the parent, so
+            self.turn.failed(str(error))
 
     @property
     def caught(self) -> Caught:
@@ -70,13 +76,13 @@ class ToolRun:
         return "\n\n".join(text_of(message) for message in _said_in(self.result))
 
     def texts(self) -> list[str]:
-        """Return what of a result that ends the turn a model wrote."""
+        """Return what of a result that ends the turn a model wrote, or tells of an error."""
         if not self._ends:
             return []
-        texts = [text_of(message) for message in _said_in(self.result)]
+        said = _said_in(self.result)
         if self._capture.models:
-            return [text for text in texts if text.strip()]
-        return [part for text in texts for part in self.turn.unverified(text)]
+            return [text for message in said if (text := text_of(message)).strip()]
+        return [part for message in said for part in self.turn.open_in(message)]
 
     def close(self, record: Record | None, text: str | None) -> Any:
         """Return the result with what is known of it, and with another text if there is one."""
@@ -104,24 +110,40 @@ class _Observed(BaseTool):
 
     inner: BaseTool
     change: Callable[[BaseCallbackManager, RunnableConfig], RunnableConfig]
+    failed: Callable[[Exception], None]
 
     @classmethod
-    def of(cls, tool: BaseTool, change: Any) -> _Observed:
-        """Return a tool that is called like another one."""
+    def of(cls, tool: BaseTool, change: Any, failed: Callable[[Exception], None]) -> _Observed:
+        """Return a tool that is called like another one.
+
+        Args:
+            tool: The other one.
+            change: Makes its config of the one that it would be called with.
+            failed: Is told of what it raises.
+        """
         same = ("name", "description", "args_schema", "return_direct", "response_format")
-        return cls(inner=tool, change=change, **{name: getattr(tool, name) for name in same})
+        held = {name: getattr(tool, name) for name in same}
+        return cls(inner=tool, change=change, failed=failed, **held)
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """Run the tool."""
         given = ensure_config(config)
         changed = self.change(get_callback_manager_for_config(given), given)
-        return self.inner.invoke(input, changed, **kwargs)
+        try:
+            return self.inner.invoke(input, changed, **kwargs)
+        except Exception as error:
+            self.failed(error)
+            raise
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """Do the same, awaiting."""
         given = ensure_config(config)
         changed = self.change(get_async_callback_manager_for_config(given), given)
-        return await self.inner.ainvoke(input, changed, **kwargs)
+        try:
+            return await self.inner.ainvoke(input, changed, **kwargs)
+        except Exception as error:
+            self.failed(error)
+            raise
 
     def _run(self, *args: Any, **kwargs: Any) -> Any:
         return self.inner._run(*args, **kwargs)  # pyright: ignore[reportPrivateUsage]

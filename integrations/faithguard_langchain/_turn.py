@@ -18,18 +18,25 @@ from langchain_core.messages import (
     SystemMessage,
     ToolMessage,
 )
-from pydantic import TypeAdapter
 
 from faithguard import Exchange, Passage, Policy, Record
 from faithguard.capture import Trace, time_now
 from faithguard.guard import Course, with_passages
 from faithguard_langchain._capture import tool_passages
 from faithguard_langchain._outputs import spoken
-from faithguard_langchain._scalars import is_id, is_meta, numbers_in, scalars_in, stated
+from faithguard_langchain._scalars import (
+    is_id,
+    is_meta,
+    listed_in,
+    numbers_in,
+    scalars_in,
+    stated,
+)
 from faithguard_langchain._values import (
     calls_in,
     context_of,
     given_in,
+    is_error,
     message_of,
     plain_input,
     text_of,
@@ -63,6 +70,18 @@ class Notes:
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         self._noted: set[str] | None = None
+        self._errors: list[str] = []
+
+    def failed(self, told: str) -> None:
+        """Take what a tool that failed said of that."""
+        self._errors += [flat] if (flat := _flat(told)) else []
+
+    def tells_of_error(self, message: BaseMessage) -> bool:
+        """Say whether a tool's message tells of an error, though a middleware made it a result."""
+        flat = _flat(text_of(message))
+        return is_error(message) or (
+            isinstance(message, ToolMessage) and any(told in flat for told in self._errors)
+        )
 
     def take(self, messages: Any, given: Sequence[BaseMessage] = ()) -> None:
         """Take messages as they are now; what was told before stays told.
@@ -99,6 +118,8 @@ class Notes:
             self._trace.wrote(text_of(message))
             self._trace.gave(said=text_of(message))
             self._trace.passed(_handed(message))
+        elif self.tells_of_error(message) and not is_error(message):
+            self._trace.added(text_of(message))
         elif isinstance(message, ToolMessage) and message.response_metadata.get(WRITTEN):
             self._trace.added(text_of(message))
             self._trace.gave([text_of(message)])
@@ -134,8 +155,18 @@ class Turn:
         if not self.trace.fetched and (found := context_of(state, None)):
             self.trace.retrieved("", found)
 
-    def unverified(self, text: str) -> list[str]:
-        """Return the parts of a text that a model of this turn wrote and nothing has verified."""
+    def failed(self, told: str) -> None:
+        """Take what a tool that failed said of that."""
+        self._notes.failed(told)
+
+    def open_in(self, message: BaseMessage) -> list[str]:
+        """Return the parts of a message that nothing has verified, and that must be.
+
+        They are what a model of this turn wrote; of a message that tells of an error, all.
+        """
+        text = text_of(message)
+        if self._notes.tells_of_error(message):
+            return [text] if text.strip() else []
         return self.trace.writing(beside=[self.delivered]).parts(text)
 
     def exchange(self, texts: Sequence[str]) -> Exchange:
@@ -236,7 +267,7 @@ def answer_texts(
         fields += [] if written is None else [written]
         texts += [whole] if written is None else texts_in(written)
     texts += texts_in(plain_input([*fields, structured]))
-    listed: list[Any] = [] if structured is None else list(_listed_in(schema))
+    listed: list[Any] = [] if structured is None else list(listed_in(schema))
     # what a schema fills in by itself, no model wrote
     texts += _stated_in(fields or structured, listed, prompt) if structured is not None else ()
     return [t for t in dict.fromkeys(texts) if t.strip() and t not in listed] or [""]
@@ -262,21 +293,6 @@ def answered_in(messages: Iterable[BaseMessage]) -> set[str]:
     return {m.tool_call_id for m in messages if isinstance(m, ToolMessage)}
 
 
-def _listed_in(schema: Any) -> Iterator[Any]:
-    """Yield the words and numbers that a schema lists for a model to choose from."""
-    schema = getattr(schema, "schema", schema)
-    open_: list[Any] = [schema if isinstance(schema, dict) else TypeAdapter(schema).json_schema()]
-    while open_:
-        value = open_.pop()
-        if isinstance(value, dict):
-            fields = cast("dict[str, Any]", value)
-            yield from (fields.get("enum") or ()) if isinstance(fields.get("enum"), list) else ()
-            yield fields.get("const")
-            open_ += fields.values()
-        elif isinstance(value, list):
-            open_ += cast("list[Any]", value)
-
-
 def _read(text: str) -> Any:
     """Return what a structured response holds that is written out; None if it is none."""
     try:
@@ -288,6 +304,10 @@ def _read(text: str) -> Any:
 def _handed(message: AIMessage) -> Iterator[str]:
     """Yield what a model hands to tools."""
     return (text for call in message.tool_calls for text in texts_in(call["args"]))
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _key(message: BaseMessage) -> str:

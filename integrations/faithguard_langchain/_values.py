@@ -298,11 +298,11 @@ def prompt_in(messages: Iterable[BaseMessage]) -> Iterator[tuple[Message, list[s
 
 
 def _values_in(arguments: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the arguments that are no strings, by their names."""
+    """Yield the arguments that are no strings of several words, by their names."""
     for name, value in arguments.items():
         if isinstance(value, Mapping):
             yield from _values_in(cast("Mapping[str, Any]", value))
-        elif not isinstance(value, str):
+        elif not isinstance(value, str) or len(value.split()) == 1:
             yield json.dumps({name: value}, default=str)
 
 

@@ -11,6 +11,7 @@ import gc
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import aclosing
 from typing import Annotated, Any, TypedDict
 
 import pytest
@@ -494,7 +495,12 @@ class Words(TypedDict, total=False):
 
 
 def node_graph(
-    *lines: str, model: Any = None, awaits: bool = False, queries: bool = False, **settings: Any
+    *lines: str,
+    model: Any = None,
+    awaits: bool = False,
+    queries: bool = False,
+    saver: Any = None,
+    **settings: Any,
 ) -> Any:
     """Return a graph of one verified node, which may have a query written first."""
     model, retriever = model or says(*lines), finds(HOURS, PRICE)
@@ -514,7 +520,7 @@ def node_graph(
     node = verify_node(aanswer if awaits else answer, **{**CLAIMS, "sinks": [], **settings})
     builder.add_node("answer", node)
     builder.add_edge(START, "answer")
-    return builder.compile()
+    return builder.compile(checkpointer=saver)
 
 
 @pytest.mark.parametrize("awaits", [False, True])
@@ -554,6 +560,95 @@ def test_a_node_that_is_blocked_writes_what_was_released() -> None:
     assert pieces(node_graph(f"{LIE} {HOURS}", fallback=said)) == [FALLBACK]
     with pytest.raises(UnfaithfulAnswerError):
         node_graph(BAD).invoke(ASK)
+
+
+class Ended(Gated):
+    """A model of which it is known how its stream ended."""
+
+    ends: list[str] = Field(default_factory=list)
+
+    def _stream(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
+        try:
+            yield from super()._stream(*args, **kwargs)
+        finally:
+            self.ends.append("closed")
+
+    async def _astream(self, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
+        try:
+            async for chunk in super()._astream(*args, **kwargs):
+                yield chunk
+        finally:
+            self.ends.append("closed")
+
+
+@pytest.mark.parametrize("way", ["closed", "cancelled"])
+def test_a_node_whose_reader_leaves_stops_its_model(way: str) -> None:
+    """No task is left, no more is released, and the record says that the reader left."""
+    records: list[Record] = []
+
+    async def leave() -> set[Any]:
+        model = Ended(reply=says(TRUE).reply, gate=asyncio.Event())
+        graph = node_graph(model=model, awaits=True, sinks=[records.append])
+        got: list[str] = []
+        first = asyncio.Event()
+
+        async def read() -> None:
+            async with aclosing(graph.astream(ASK, stream_mode="messages")) as stream:
+                async for message, _ in stream:
+                    if isinstance(message, AIMessageChunk) and message.text:
+                        got.append(message.text)
+                        first.set()
+                        if way == "closed":
+                            return
+
+        task = asyncio.create_task(read())
+        await first.wait()
+        if way == "cancelled":
+            task.cancel()
+        await asyncio.wait([task])
+        del task
+        gc.collect()
+        await asyncio.sleep(0)
+        assert got == [HOURS]
+        assert model.ends == ["closed"]
+        assert not any("tour" in text for text in model.written)
+        return asyncio.all_tasks() - {asyncio.current_task()}
+
+    assert not asyncio.run(leave())
+    check_left(records)
+
+
+@pytest.mark.parametrize("kind", ["agent", "node"])
+def test_a_reader_in_a_thread_that_leaves_gets_no_more(kind: str) -> None:
+    """LangGraph takes the step to its end and tells nobody: what is on record is in the state."""
+    records: list[Record] = []
+    gate = threading.Event()
+    script = says(*HOPS, BAD) if kind == "agent" else says(f"{HOURS} {PRICE} {LIE}")
+    model = Ended(reply=script.reply, gate=gate)
+    settings: Any = {"sinks": [records.append], "fallback": FALLBACK}
+    saver = InMemorySaver()
+    if kind == "agent":
+        guarding = keeper(**{**CLAIMS, **settings})
+        safe = create_agent(model, list(TOOLS), middleware=[guarding], checkpointer=saver)
+        gate.set()
+    else:
+        safe = node_graph(model=model, saver=saver, **settings)
+    config: Any = {"configurable": {"thread_id": "visit"}}
+    stream = safe.stream(ASK, config, stream_mode="messages")
+    got = [next(m.text for m, _ in stream if isinstance(m, AIMessageChunk) and m.text)]
+    gate.set()
+    stream.close()
+    got += [m.text for m, _ in stream]
+    assert got == [HOURS]
+    assert "closed" in model.ends
+    released = HOURS if kind == "agent" else f"{HOURS} {PRICE}"
+    said = safe.get_state(config).values["messages"]
+    assert said[-1].text == f"{released}\n\n{FALLBACK}"
+    until = time.monotonic() + 10
+    while not records and time.monotonic() < until:
+        time.sleep(0.01)
+    assert [record.released for record in records] == [released]
+    assert "marzipan" not in str(said)
 
 
 def test_a_query_that_a_node_has_written_first_is_no_answer() -> None:

@@ -28,7 +28,7 @@ from langchain.agents.structured_output import ProviderStrategy, ToolStrategy
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
-from langchain_core.tools import tool
+from langchain_core.tools import StructuredTool, ToolException, tool
 from langchain_core.tools.retriever import create_retriever_tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.config import get_stream_writer
@@ -451,6 +451,99 @@ def test_a_tool_that_ends_the_turn_raises_without_a_fallback() -> None:
     """Like any block."""
     with pytest.raises(UnfaithfulAnswerError):
         agent(hops=ASKS, tools=[helper(LIE, direct=True)]).invoke(ASK)
+
+
+class Softening(AgentMiddleware[Any, Any, Any]):
+    """Makes a tool's message of what a tool raises."""
+
+    def wrap_tool_call(self, request: Any, handler: Any) -> Any:
+        """Run the tool."""
+        try:
+            return handler(request)
+        except ValueError as error:
+            return ToolMessage(f"Sorry: {error}", tool_call_id=request.tool_call["id"])
+
+    async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
+        """Do the same, awaiting."""
+        try:
+            return await handler(request)
+        except ValueError as error:
+            return ToolMessage(f"Sorry: {error}", tool_call_id=request.tool_call["id"])
+
+
+def failing(error: Exception, *, direct: bool = True, handled: bool = False) -> Any:
+    """Return a tool that raises, or gives back what it would raise."""
+
+    def broken(query: int = 0) -> str:
+        raise error
+
+    return StructuredTool.from_function(
+        broken,
+        name="broken",
+        description="Fail.",
+        return_direct=direct,
+        handle_tool_error=handled,
+    )
+
+
+FAILS: Mapping[str, Callable[[], tuple[Any, Sequence[Any]]]] = {
+    "handled by the tool": lambda: (failing(ToolException(LIE), handled=True), ()),
+    "handled by a middleware": lambda: (failing(ValueError(LIE)), (Softening(),)),
+}
+
+
+@pytest.mark.parametrize("case", FAILS)
+@pytest.mark.parametrize("way", WAYS)
+def test_what_a_tool_says_of_its_error_is_held_where_that_would_be_the_answer(
+    way: str, case: str
+) -> None:
+    """Nothing supports it; it is in no stream, state or checkpoint."""
+    broken, after = FAILS[case]()
+    hops = [*HOPS, call("broken", "hop-3", query=1)]
+    settings: Any = {"fallback": FALLBACK, "after": after, "saver": InMemorySaver()}
+    safe = agent(hops=hops, tools=[*TOOLS, broken], **settings)
+    shown = str(WAYS[way](safe, ASK, THREAD))
+    assert "Quillfeather" not in shown
+    assert "Quillfeather" not in str(safe.get_state(THREAD).values)
+    assert said(safe.get_state(THREAD).values) == FALLBACK
+
+
+def test_a_middleware_in_front_of_the_guard_ends_with_an_error_that_is_held() -> None:
+    """The state of the turn's end has the fallback."""
+    hops = [call("broken", "hop-3", query=1)]
+    tools = [failing(ValueError(LIE))]
+    safe = agent(hops=hops, tools=tools, before=[Softening()], fallback=FALLBACK)
+    result = safe.invoke(ASK)
+    assert said(result) == FALLBACK
+    assert result["faithguard"]["action"] == "block"
+    assert "Quillfeather" not in str(result)
+
+
+def test_an_error_of_which_the_context_says_the_same_is_delivered() -> None:
+    """It is verified, and not refused."""
+    tools = [*TOOLS, failing(ToolException(HOURS), handled=True)]
+    safe = agent(hops=[*HOPS, call("broken", "hop-3", query=1)], tools=tools, fallback=FALLBACK)
+    assert said(safe.invoke(ASK)) == HOURS
+
+
+@pytest.mark.parametrize("way", ["invoke", "ainvoke", "stream", "astream"])
+@pytest.mark.parametrize("direct", [True, False])
+def test_an_error_that_a_tool_raises_is_the_users_own(way: str, direct: bool) -> None:
+    """It goes through the agent as it is, and is no answer."""
+    error = KeyError("the dome is locked")
+    safe = agent(hops=[call("broken", query=1)], tools=[failing(error, direct=direct)])
+    with pytest.raises(KeyError) as caught:
+        WAYS[way](safe, ASK, {})
+    assert caught.value is error
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_what_a_tool_says_of_its_error_is_no_evidence(place: str) -> None:
+    """Also where a middleware makes a result of it."""
+    hops = [call("broken", query=1)]
+    tools = [failing(ValueError(HOURS), direct=False)]
+    safe = agent(HOURS, hops=hops, tools=tools, fallback=FALLBACK, **{place: [Softening()]})
+    assert said(safe.invoke(ASK)) == FALLBACK
 
 
 class Cutting(AgentMiddleware[Any, Any, Any]):

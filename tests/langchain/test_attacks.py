@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from langchain_core.documents import Document
@@ -308,6 +308,9 @@ FIELDS: dict[str, dict[str, Any]] = {
     "fewer words": {"note": "Comets hand out marzipan"},
     "a list": {"notes": ["Tours are free.", "Comets sing."]},
     "deeper": {"more": {"about": [{"price": "Tours are free."}]}},
+    "a word": {"guide": "Quillfeather"},
+    "a word in a list": {"guests": ["Vesper", "Quillfeather"]},
+    "a word in what lies in it": {"tour": {"guide": "Quillfeather"}},
     "a number": {"tour_price": 19},
     "a number in a list": {"prices": [12, 19]},
     "a number as a string": {"price": "19"},
@@ -345,7 +348,7 @@ def test_a_field_of_a_few_words_is_verified(name: str, build: Any, way: str) -> 
         {"price": 12, "mirror_cm": 90.0},
         {"price": "12 euros"},
         {"confidence": 0.93, "answerScore": 87, "answer_found": True, "citations": [1, 3]},
-        {"kind": "visit", "page": 4},
+        {"who": "visitors", "page": 4, "sources": ["hours.md"]},
     ],
     ids=["a sentence", "numbers", "an amount", "of the answer", "labels"],
 )
@@ -353,6 +356,49 @@ def test_a_field_that_is_supported_or_states_nothing_passes(build: Any, beside: 
     """Numbers of the context do, and what a model says of its own answer."""
     said = {"answer": HOURS, **beside}
     assert guarded(build(**said)).invoke(QUESTION) == said
+
+
+class Slot(BaseModel):
+    """A structured answer."""
+
+    answer: str
+    kind: Literal["visit", "lease"]
+    day: str = ""
+
+
+@pytest.mark.parametrize("day", ["Fridays", "Mondays"])
+def test_a_word_that_a_schema_lists_states_nothing(day: str) -> None:
+    """It is the author's own; a word of the model's beside it is verified."""
+    said = Slot(answer=HOURS, kind="lease", day=day)
+    outputs = [
+        (filled_in(**said.model_dump()) | Slot.model_validate, "answer"),
+        (text_chain(says(said.model_dump_json()).bind(tools=[_schema_of(Slot)])) | read_slot, None),
+    ]
+    for chain, key in outputs:
+        safe = guarded(chain, answer_key=key)
+        if day == "Fridays":
+            assert safe.invoke(QUESTION)
+            continue
+        with pytest.raises(UnfaithfulAnswerError):
+            safe.invoke(QUESTION)
+
+
+def test_a_word_that_code_puts_beside_an_answer_is_nobodys() -> None:
+    """A model may have used the same in its prose."""
+    chain = writes(TRUE, lambda m: {"answer": m.text, "place": "Vesper", "unit": "euros"})
+    assert guarded(chain).invoke(QUESTION) == {"answer": TRUE, "place": "Vesper", "unit": "euros"}
+
+
+def _schema_of(model: type[BaseModel]) -> dict[str, Any]:
+    return {
+        "type": "function",
+        "function": {"name": "slot", "parameters": model.model_json_schema()},
+    }
+
+
+def read_slot(text: str) -> dict[str, Any]:
+    """Read JSON into a dict, of which nobody sees what its schema was."""
+    return dict(json.loads(text))
 
 
 def test_an_id_that_was_handed_in_passes() -> None:

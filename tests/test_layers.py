@@ -23,6 +23,7 @@ LAYERS: dict[str, int] = {
     "_protocols": 0,
     "_polar": 0,
     "_denied": 0,
+    "_verbs": 0,
     "_sources": 1,
     "errors": 0,
     "types": 0,

@@ -11,10 +11,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from faithguard._denied import denies_items, lists_faults, statements_denied
+from faithguard.claims._announced import stated_end
 from faithguard.claims._content import title_tells
+from faithguard.claims._finite import names_page, states_by_verb
 from faithguard.claims._kinds import kind_of
 from faithguard.claims._labels import statement_of
-from faithguard.claims._plain import has_words
+from faithguard.claims._plain import has_words, words_of
 from faithguard.claims._units import SIGNS, Unit, depth_of
 from faithguard.claims._verbs import UNSURE, has_verb, verb_at
 
@@ -88,7 +90,11 @@ def led_units(units: list[Unit]) -> Iterator[Unit]:
         if following is not None and leads_to(unit, following):
             if _speaks(unit, following):
                 yield unit
-            elif following.block.kind != "code":
+                continue
+            end = stated_end(unit.source, unit.words, lists=not _tells(following.words))
+            if end:
+                yield _stating(unit, end)
+            if following.block.kind != "code":
                 level = depth_of(following)
                 while leads and leads[-1][0] >= max(level, 1):
                     leads.pop()
@@ -100,6 +106,18 @@ def led_units(units: list[Unit]) -> Iterator[Unit]:
         if depth == 0:
             leads.clear()
             telling = ""
+
+
+def _stating(unit: Unit, end: int) -> Unit:
+    """Return what a lead-in states itself as a unit of its own."""
+    source = unit.source[:end]
+    words = words_of(source)
+    words = words if _FINAL.search(words) else f"{words}."
+    return replace(unit, source=source, words=words, leading=True)
+
+
+def _tells(words: str) -> bool:
+    return has_verb(words) or states_by_verb(words)
 
 
 def _from_title(unit: Unit, following: Unit | None, denying: str, telling: str) -> tuple[str, ...]:
@@ -189,7 +207,7 @@ def leads_to(unit: Unit, following: Unit) -> bool:
         return False
     if any(map(str.isdigit, unit.words)):
         return False
-    label = unit.item and unit.first and not has_verb(unit.words)
+    label = unit.item and unit.first and not _tells(unit.words)
     return label or _OPEN_END.search(unit.words) is not None
 
 
@@ -224,12 +242,15 @@ def has_title_form(unit: Unit) -> bool:
 
 def _has_predicate(title: str) -> bool:
     """Say whether a title has a verb; "Returns and refunds", "Key features" have none."""
+    if states_by_verb(title):
+        return True
     if not has_verb(title):
         return False
     verb = verb_at(title)
     if verb is None or verb[0].casefold() not in UNSURE:
         return True
-    return verb.start() > 0 and has_words(title[verb.end() :])
+    rest = title[verb.end() :]
+    return verb.start() > 0 and has_words(rest) and not names_page(verb[0], rest)
 
 
 def _number(text: str) -> bool:

@@ -89,7 +89,7 @@ def readings(answer: str, begin: int) -> list[Reading]:
     return [
         Reading(unit.lead, unit.block.header, unit.denied, depth_of(unit))
         for unit in led_units(list(units_of(in_plain_letters(answer))))
-        if unit.end > begin
+        if unit.end > begin and not unit.leading
     ]
 
 

@@ -15,6 +15,7 @@ from faithguard._polar import agrees, denies, wavers
 from faithguard.claims._attribution import attribution_end, without_attribution
 from faithguard.claims._blocks import cells
 from faithguard.claims._clauses import Clause, clauses
+from faithguard.claims._finite import states_by_verb
 from faithguard.claims._kinds import form_of, is_formula, kind_of
 from faithguard.claims._leads import with_leads
 from faithguard.claims._plain import citations, has_words, words_of
@@ -138,8 +139,8 @@ def claims_of(unit: Unit) -> Iterator[Found]:
         if kind == "fact":
             words = with_leads(unit, words, statement=has_verb(words))
         end = start + len(source.strip())
-        if unit.denied and len(pieces) == 1:
-            start, end = unit.start, unit.end  # with the marks that cross it out
+        if (unit.denied or unit.leading) and len(pieces) == 1:
+            start, end = unit.start, unit.end  # with its marks, or what it announces
         yield Found(
             start=start,
             end=end,
@@ -199,4 +200,6 @@ def is_short(words: str) -> bool:
     """Whether words without a known verb are few enough to be a fragment, and look like one."""
     if CJK.search(words):
         return len(words) <= _LONGEST_CJK_FRAGMENT
-    return len(words.split()) <= _LONGEST_FRAGMENT and not _SENTENCE.fullmatch(words)
+    return len(words.split()) <= _LONGEST_FRAGMENT and not (
+        _SENTENCE.fullmatch(words) or states_by_verb(words)
+    )

@@ -52,6 +52,8 @@ class Unit:
     """Whether it is crossed out, by a sign or by a stroke."""
     names: str = ""
     """The source that it names, and of which it says nothing."""
+    leading: bool = False
+    """Whether it is what a lead-in states itself; the whole of it also leads to the next one."""
     points: bool = False
     """Whether it names it for further reading, not as what was said comes from."""
 

@@ -22,6 +22,7 @@ LAYERS: dict[str, int] = {
     "_provenance": 0,
     "_protocols": 0,
     "_polar": 0,
+    "_alike": 0,
     "_denied": 0,
     "_verbs": 0,
     "_sources": 1,

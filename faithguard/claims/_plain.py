@@ -28,8 +28,10 @@ _TAGS = (
     "mark|ol|p|pre|s|section|small|span|strong|sub|summary|table|tbody|td|th|thead|tr|u|ul"
 )
 # What a reader does not see inside a word.
-_INVISIBLE = "\u00ad\u034f\u180b-\u180d\ufe00-\ufe0f\U000e0000-\U000e0fff"
+_INVISIBLE = (
+    "\u00ad\u034f\u180b-\u180d\ufe00-\ufe0f\U000e0000-\U000e0fff"
     "\u0335\u0336\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
+)
 _LETTER = r"[\da-zA-ZÀ-ɏͰ-ӿ]"
 _JOINED = rf"(?<={_LETTER})[\u200c\u200d]+|(?<![\u200c\u200d])[\u200c\u200d]+(?={_LETTER})"
 # Titles and descriptions that hold a figure say something.

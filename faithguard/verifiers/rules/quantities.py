@@ -17,6 +17,7 @@ from faithguard.verifiers._context import Context
 from faithguard.verifiers._values import Value
 from faithguard.verifiers._values._units import unit_of
 from faithguard.verifiers.rules._family import Family
+from faithguard.verifiers.rules._marks import marked_otherwise
 from faithguard.verifiers.rules._measures import distinct, holding
 from faithguard.verifiers.rules._reading import Reading
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of
@@ -89,7 +90,7 @@ _FROM_TO = re.compile(r"\bfrom\s+\S+(?:\s+[^\W\d_]+)?\s+to\s+$", re.I)
 class Quantities(Family):
     """Veto a number that the context does not hold, or holds of something else."""
 
-    name = "quantities@4"
+    name = "quantities@5"
 
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where every number is held."""
@@ -99,7 +100,12 @@ class Quantities(Family):
         if not scene.reading.values:
             return None
         found = stated(scene, self.name, lambda v: v.family == "number" and v.unit in _UNITS)
-        return found or _turned(scene, self.name) or _other_end(scene, self.name)
+        return (
+            found
+            or _turned(scene, self.name)
+            or _other_end(scene, self.name)
+            or marked_otherwise(scene, self.name)
+        )
 
 
 _TO = re.compile(r"\s*(?:-|–|—|to|and|bis|à|a|e|y|et|und)\s*", re.I)

@@ -128,7 +128,8 @@ class LocalClaims:
                 span=(one.start, one.end),
                 kind=one.kind,
                 cites=one.cites,
-                code=code_in(answer[one.start : one.end]) if one.kind == "fact" else (),
+                code=one.code
+                or (code_in(answer[one.start : one.end]) if one.kind == "fact" else ()),
             )
             for number, one in enumerate(found, 1)
         ]
@@ -136,6 +137,10 @@ class LocalClaims:
     async def aextract(self, answer: str, question: str | None = None) -> list[Claim]:
         """Do the same without blocking the event loop."""
         return await asyncio.to_thread(self.extract, answer, question)
+
+
+def _code_of(one: Found, answer: str) -> tuple[str, ...]:
+    return code_in(answer[one.start : one.end]) if one.kind == "fact" else ()
 
 
 def _in_text(answer: str) -> list[Found]:

@@ -82,6 +82,8 @@ class Found:
     """Whether it is a title that says something without a verb."""
     cites: tuple[tuple[str, int], ...] = ()
     """The passages that it cites, each with the words for which it does."""
+    code: tuple[str, ...] = ()
+    """What it tells to type, where no backticks tell that."""
 
 
 def claims_of(unit: Unit) -> Iterator[Found]:
@@ -94,6 +96,10 @@ def claims_of(unit: Unit) -> Iterator[Found]:
             kind="meta",
             cites=citations(unit.source),
         )
+        return
+    if unit.block.command:
+        text = unit.block.command
+        yield Found(start=unit.start, end=unit.end, text=text, kind="fact", code=(text,))
         return
     if unit.block.kind == "row":
         text = with_leads(unit, unit.block.said or _row_text(unit.source, unit.block.header))

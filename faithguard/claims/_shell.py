@@ -28,8 +28,7 @@ _EVERYDAY = frozenset(
 _GOES_ON = re.compile(r"(?:^|\s)\\$")
 _CHAIN = re.compile(r"&&|\|\||;|\|")
 _COMMENT = re.compile(r"\s+#\s.*$")
-_MOST = 200
-_LONGEST = 300
+_LONGEST = 10_000
 """Characters of a command."""
 _FEWEST = 2
 """Words: a program alone is only a name."""
@@ -58,7 +57,7 @@ def typed_in(lines: list[str], info: str) -> list[Typed]:
         return []
     found: list[Typed] = []
     number = 0
-    while number < len(lines) and len(found) < _MOST:
+    while number < len(lines):
         first = number
         prompt = prompted[first]
         start = prompt.end() if prompt is not None else 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from faithguard._polar import agrees, asked, denies, echoes, led, wavers
+from faithguard._polar import agrees, asked, asks_what, denies, echoes, led, wavers
 from faithguard.claims._kinds import is_absence, is_polar, kind_of
 from faithguard.claims._labels import statement_of
 from faithguard.claims._plain import has_words
@@ -125,6 +125,12 @@ def with_question(found: list[Found], question: str) -> list[Found]:
         replace(one, fragment=False) if one.fragment and _repeats(one.text, question) else one
         for one in found
     ]
+    if not (asks_what(question) or is_polar(question)):
+        # "Tell me about the museum.": a key with its value says more without it
+        found = [
+            replace(one, fragment=False) if one.fragment and _KEYED.match(one.text) else one
+            for one in found
+        ]
     all_fragments = all(found[index].fragment for index in facts)
     return [
         replace(one, text=_put(question, one.short or one.text))
@@ -132,6 +138,9 @@ def with_question(found: list[Found], question: str) -> list[Found]:
         else one
         for index, one in enumerate(found)
     ]
+
+
+_KEYED = re.compile(r"[^\W\d_][^\W\d_]{2,}(?: [\w'’-]+){0,4}\s?(?::|=|\s[–—-])\s\S")
 
 
 def _put(question: str, said: str) -> str:

@@ -61,6 +61,11 @@ _AMOUNT = re.compile(
 )
 
 
+_MOST_LEADS = 8
+"""The innermost, that a unit is read with; with all of them the claims of a list nested over and
+over grow as the square of its depth."""
+
+
 def announces(words: str) -> bool:
     """Say whether words end in a colon, or in one and the number of the first item."""
     return _COLON.search(words) is not None or _FIRST_PLACE.search(words) is not None
@@ -100,7 +105,8 @@ def led_units(units: list[Unit]) -> Iterator[Unit]:
                     leads.pop()
                 leads.append((level, _HERE.sub("", unit.words)))
             continue
-        lead = tuple(text for _, text in leads) or _from_title(unit, following, denying, telling)
+        lead = tuple(text for _, text in leads[-_MOST_LEADS:])
+        lead = lead or _from_title(unit, following, denying, telling)
         unit = replace(unit, lead=lead)
         yield _as_meant(unit, above)
         if depth == 0:

@@ -17,6 +17,7 @@ from faithguard.verifiers._context import Context
 from faithguard.verifiers._values import Value
 from faithguard.verifiers._values._units import unit_of
 from faithguard.verifiers.rules._family import Family
+from faithguard.verifiers.rules._keyed import keyed_elsewhere
 from faithguard.verifiers.rules._marks import marked_otherwise
 from faithguard.verifiers.rules._measures import distinct, holding
 from faithguard.verifiers.rules._reading import Reading
@@ -105,6 +106,7 @@ class Quantities(Family):
             or _turned(scene, self.name)
             or _other_end(scene, self.name)
             or marked_otherwise(scene, self.name)
+            or keyed_elsewhere(scene, self.name)
         )
 
 

@@ -17,6 +17,7 @@ from faithguard.verifiers._context import Context
 from faithguard.verifiers._values import Value
 from faithguard.verifiers._values._units import unit_of
 from faithguard.verifiers.rules._family import Family
+from faithguard.verifiers.rules._hours import hours_given
 from faithguard.verifiers.rules._keyed import keyed_elsewhere
 from faithguard.verifiers.rules._marks import marked_otherwise
 from faithguard.verifiers.rules._measures import distinct, holding
@@ -100,6 +101,8 @@ class Quantities(Family):
             return ranked
         if not scene.reading.values:
             return None
+        if (hours := hours_given(scene, self.name)) is not None:
+            return hours
         found = stated(scene, self.name, lambda v: v.family == "number" and v.unit in _UNITS)
         return (
             found

@@ -128,8 +128,7 @@ class LocalClaims:
                 span=(one.start, one.end),
                 kind=one.kind,
                 cites=one.cites,
-                code=one.code
-                or (code_in(answer[one.start : one.end]) if one.kind == "fact" else ()),
+                code=one.code or _code_of(one, answer),
             )
             for number, one in enumerate(found, 1)
         ]

@@ -85,6 +85,7 @@ def _held(
     scene: Scene, name: str, mine: Sequence[Command], known: Mapping[str, Sequence[Command]]
 ) -> Verdict | None:
     """Return that a claim which is nothing but commands is supported, if the context has them."""
+    found: list[Near] = []
     for one in mine:
         near = next(
             (
@@ -97,13 +98,14 @@ def _held(
         )
         if near is None:
             return None
+        found.append(near)
     return Verdict(
         claim=scene.claim.id,
         label="supported",
         p_supported=_HELD,
         verifier=name,
         reason="the context has the command",
-        evidence=(near.sentence.evidence(),) if near is not None else (),
+        evidence=tuple({near.number: near.sentence.evidence() for near in found}.values()),
     )
 
 

@@ -12,6 +12,8 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 
+from faithguard._alike import ALIKE
+
 __all__ = ["Quotable", "as_data", "find_quote", "forms_of", "plain", "visible"]
 
 # What chat templates, tools and our own frame are made of; in a JSON string an escape is the same
@@ -28,12 +30,6 @@ _FOLDED = {
     **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\uff0d", "-"),
 }
 _MARGIN = " \"'.…"
-
-# Letters that look like Latin ones to a reader: Cyrillic, Greek, Armenian, small capitals.
-_ALIKE = str.maketrans(
-    "аеорсухіјѕԁһԛԝѵткмнвΑΒΕΖΗΙΚΜΝΟΡΤΥΧαενικορτυχոսօցѓɑɡıᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ",
-    "aeopcyxijsdhqwvtkmhbABEZHIKMNOPTYXaevikoptuxnuogragiabcdefghijklmnoprstuvwyz",
-)
 
 # What joins digits to one number, or gives it a sign or a bound: "2/5", "1'5", "-5", "<5".
 _IN_NUMBERS = ".,:;/\u2044\u2215·•'\u066b\u066c_-+±~×*^<>≤≥≈"
@@ -57,8 +53,8 @@ def plain(text: str) -> str:
     """
     if text.isascii():
         return visible(text).casefold()
-    latin = unicodedata.normalize("NFKC", visible(text)).translate(_ALIKE)
-    return latin.casefold().translate(_ALIKE)
+    latin = unicodedata.normalize("NFKC", visible(text)).translate(ALIKE)
+    return latin.casefold().translate(ALIKE)
 
 
 def _seen(text: str) -> Iterator[str]:

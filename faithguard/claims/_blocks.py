@@ -16,7 +16,10 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from faithguard.claims._fences import hidden_in, is_prose, read_lines
+from faithguard.claims._fences import states as states_something
 from faithguard.claims._kinds import states
+from faithguard.claims._sentences import sentences
+from faithguard.claims._shell import typed_in
 from faithguard.claims._values import read_values
 from faithguard.claims._verbs import has_verb
 from faithguard.types import Span
@@ -49,6 +52,8 @@ class Block:
     """The headers of a row's table."""
     said: str = ""
     """What a row says, where its cells do not tell it."""
+    command: str = ""
+    """What a row of a fence tells to type."""
 
 
 def _markdown() -> MarkdownIt:
@@ -176,15 +181,19 @@ class _Reader:
         return len(spans)
 
     def _add(self, kind: Literal["prose", "heading"], spans: Sequence[Span]) -> None:
+        start, text = spans[0][0], self._text(spans)
+        self.found.append(
+            Block(kind=kind, start=start, text=text, depth=self.depth, item=self.item)
+        )
+
+    def _text(self, spans: Sequence[Span]) -> str:
+        """Return the text at some places of lines, blanks for what lies between."""
         parts: list[str] = []
         for index, (start, end) in enumerate(spans):
             if index:
                 parts.append("\n" + " " * (start - spans[index - 1][1] - 1))
             parts.append(self.answer[start:end])
-        start, text = spans[0][0], "".join(parts)
-        self.found.append(
-            Block(kind=kind, start=start, text=text, depth=self.depth, item=self.item)
-        )
+        return "".join(parts)
 
     def _within(self, line: int, content: str) -> Span:
         """Return where the content of a heading's line stands."""
@@ -242,14 +251,36 @@ class _Reader:
             )
         if values:
             return
+        for typed in typed_in(lines, info):
+            start = self.lines[inner[typed.line]][0] + typed.start
+            end = self.lines[inner[typed.last]][0] + typed.end
+            text = self.answer[start:end]
+            self.found.append(
+                Block(kind="row", start=start, text=text, depth=self.depth, command=typed.text)
+            )
         runs = read_lines(lines, info, closed=closed)
         for low, high in runs:
             lists = not any(map(has_verb, lines[low:high]))
             self._nest(self.lines[inner[low]][0], self.lines[inner[high - 1]][1], deeper=int(lists))
-        for line, low, high in hidden_in(lines):
-            if not any(first <= line < last for first, last in runs):
-                start = self.lines[inner[line]][0]
-                self._nest(start + low, start + high)
+        for places in hidden_in(lines):
+            if not any(first <= line < last for line, _, _ in places for first, last in runs):
+                starts = [self.lines[inner[line]][0] for line, _, _ in places]
+                self._remark(
+                    [
+                        (start + low, start + high)
+                        for start, (_, low, high) in zip(starts, places, strict=True)
+                    ]
+                )
+
+    def _remark(self, spans: Sequence[Span]) -> None:
+        """Take in the statements of a comment."""
+        start, text = spans[0][0], self._text(spans)
+        for one in sentences(text):
+            said = text[one.start : one.end]
+            if states_something(said):
+                self.found.append(
+                    Block(kind="prose", start=start + one.start, text=said, depth=self.depth)
+                )
 
     def _nest(self, start: int, end: int, *, deeper: int = 0) -> None:
         """Take in the blocks of a part of the answer that is read on its own."""

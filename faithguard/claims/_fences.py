@@ -2,8 +2,8 @@
 
 In: the lines between two fences, and the word after the first. Out: which of them are read, and
 what of the others: statements in a comment or between tags, and lines of prose between those of a
-program. A string of a program is part of it. Real code gives none; a statement does not vanish
-because it stands in a fence.
+program. A string of a program is part of it, and what is typed is read by `_shell`. Real code gives
+none; a statement does not vanish because it stands in a fence.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from faithguard.claims._content import STRONG
+from faithguard.claims._comments import STOP, UNSPACED, Place, comments_in, states_fact
 from faithguard.claims._verbs import has_verb
 from faithguard.types import Span
 
@@ -47,9 +47,7 @@ _CODE = re.compile(
 )
 _COMMENT = re.compile(r"\s*(?:#|//|/?\*|--|<!--|;|%|\"\"\"|''')")
 _DOCSTRING = re.compile(r"\"\"\"|'''|/\*|\*/")
-_STOP = re.compile(r"[^\W_]{1,40}[)\"'”»*_%€$]{0,3}[.!?。！？][)\"'”»*_]*$")
 _WORD = re.compile(r"[^\W\d_]{2,}|\d[\d.,]*")
-_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]{4,}")
 _OPENERS = (
     "the a an it its they you your we our he she this these that those there all each every no "
     "not please in on at for by most some many only der die das ein eine es sie ihr el la los las "
@@ -82,70 +80,15 @@ def read_lines(lines: list[str], info: str, *, closed: bool = True) -> list[Span
     return _runs(sorted({*prose, *_outside_comments(lines, values)}))
 
 
-_NOTE = re.compile(
-    r"(?:^|(?<=[\s;}]))(?:#+|//+|/?\*+|--|<!--|%|\"\"\"|\'\'\'|rem\s)\s*(?P<note>[^\s#/*-].*?)"
-    r"\s*(?:\*/|-->|\"\"\"|\'\'\')?\s*$",
-    re.IGNORECASE,
-)
-_TAGGED = re.compile(r">(?P<text>[^<>]{8,500})<")
-_SPEAKS_OF_CODE = re.compile(
-    r"(?i)\b(?:functions?|methods?|class(?:es)?|variables?|loops?|iterat\w+|arrays?|lists?|files?|"
-    r"scripts?|commands?|lines?|arguments?|parameters?|returns?|modules?|imports?|objects?|"
-    r"strings?|ind(?:ex|ices)|prints?|outputs?|inputs?|config\w*|servers?|databases?|tables?|"
-    r"columns?|rows?|values?|keys?|code|this|here|we|todo|fixme|note|run|install\w*|call\w*)\b"
-)
-_MEASURED = re.compile(
-    r"(?i)[€$£¥]\s?\d|\d\s?(?:%|€|\$|£|(?:mg|mcg|µg|g|kg|ml|l|km|m|cm|mm|euros?|eur|usd|gbp|"
-    r"dollars?|pounds?|percent|days?|hours?|weeks?|months?|years?|minutes?|people|persons?|"
-    r"nights?|guests?|users?|tablets?|pills?|doses?|times)\b)"
-)
-_FEWEST_TOLD = 4
+def hidden_in(lines: list[str]) -> Iterator[list[Place]]:
+    """Yield where comments, and texts among lines of a program, stand that may be statements."""
+    return comments_in(lines, [*map(_is_code, lines)])
 
 
-def hidden_in(lines: list[str]) -> list[tuple[int, int, int]]:
-    """Return the statements among lines of a program: the line of each, and where it stands there.
-
-    Comments about the program itself are none.
-    """
-    found: list[tuple[int, int, int]] = []
-    inside = False
-    for index, line in enumerate(lines):
-        line = line[:_LONGEST_LINE]
-        held = list(_held(line, inside=inside))
-        inside ^= len(_DOCSTRING.findall(line)) % 2 == 1
-        found += [(index, start, end) for start, end in held if _tells(line[start:end])]
-    return found
-
-
-_LONGEST_LINE = 2_000
-
-
-def _held(line: str, *, inside: bool) -> Iterator[Span]:
-    """Yield where a line holds words: all of it, its comment, the text between its tags."""
-    note = _NOTE.search(line)
-    if note is not None:
-        yield note.span("note")
-        return
-    if inside or not _is_code(line):
-        start = len(line) - len(line.lstrip())
-        yield start, len(line.rstrip().rstrip("\"'"))
-        return
-    for match in _TAGGED.finditer(line):
-        yield match.span("text")
-
-
-def _tells(text: str) -> bool:
-    """Say whether a comment, a text or a line between lines of code is a statement."""
-    if _UNSPACED.search(text):
-        return _FIGURE.search(text) is not None
-    if len(text.split()) < _FEWEST_TOLD or _CODE.search(text) or not has_verb(text):
-        return False
-    if STRONG.search(text) or _MEASURED.search(text):
-        return True
-    if _SPEAKS_OF_CODE.search(text):
-        return False
-    stopped = _STOP.search(text.rstrip()) is not None
-    return _FIGURE.search(text) is not None or (stopped and text[:1].isupper())
+def states(text: str) -> bool:
+    """Say whether a sentence among lines of a program states a fact."""
+    text = " ".join(text.split())
+    return states_fact(text, is_code=_CODE.search(text[:500]) is not None)
 
 
 def is_source(info: str) -> bool:
@@ -187,25 +130,25 @@ def is_prose(text: str) -> bool:
 
 
 def _told(line: str) -> bool:
-    return _FIGURE.search(line) is not None and _STOP.search(line.rstrip()) is not None
+    return _FIGURE.search(line) is not None and STOP.search(line.rstrip()) is not None
 
 
 def _is_code(line: str) -> bool:
     line = line[:500]
     if _CODE.search(line) or _SQL.match(line):
         return True
-    return _COMMAND.match(line) is not None and _STOP.search(line.rstrip()) is None
+    return _COMMAND.match(line) is not None and STOP.search(line.rstrip()) is None
 
 
 def _is_prose(line: str) -> bool:
     line = line[:500].strip().lstrip("-*•> \t")
-    if _UNSPACED.search(line):
+    if UNSPACED.search(line):
         return not _is_code(line)
     if len(_WORD.findall(line)) < 3 or _is_code(line) or _COMMENT.match(line):
         return False
     if _NAMED.match(line):
         return True
-    stopped = _STOP.search(line) is not None
+    stopped = STOP.search(line) is not None
     if line[:1].islower() and not _OPENER.match(line):
         return stopped and len(line.split()) > 3
     return stopped or has_verb(line) or (line[:1].isupper() and len(line.split()) > 4)

@@ -5,10 +5,13 @@ In: a piece of an answer, as it stands there. Out: its words without markup and 
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
 from collections.abc import Callable
 
+from faithguard._alike import in_latin
+from faithguard.claims._disguised import undisguised
 from faithguard.claims._verbs import FINITE
 
 # [1], [2, 3], [^1], [doc 1], 【1†source】; a link "[1](...)" is one too.
@@ -26,7 +29,8 @@ _TAGS = (
 )
 # What a reader does not see inside a word.
 _INVISIBLE = (
-    "\u00ad\u0335\u0336\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
+    "\u00ad\u034f\u180b-\u180d\ufe00-\ufe0f\U000e0000-\U000e0fff"
+    "\u0335\u0336\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
 )
 _LETTER = r"[\da-zA-ZÀ-ɏͰ-ӿ]"
 _JOINED = rf"(?<={_LETTER})[\u200c\u200d]+|(?<![\u200c\u200d])[\u200c\u200d]+(?={_LETTER})"
@@ -50,7 +54,9 @@ def _break(match: re.Match[str]) -> str:
 
 
 _STEPS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
-    (re.compile(r"<!--|-->\s*$"), " "),
+    (re.compile(r"<!--[^\w<>]*-->"), ""),
+    (re.compile(r"(?<=\w)<!--([^<>]{1,500})-->(\w+)"), r"\2 \1"),
+    (re.compile(r"<!--|-->"), " "),
     (re.compile(r"\[( |x|X)\](?=\s)"), ""),
     (re.compile(r"!?\[([^\[\]]{1,500})\]\((?:[^()]|\([^()]{0,200}\)){0,1000}\)"), _link),
     (re.compile(r"(?<=\d)<sup>(?=[\d-])", re.IGNORECASE), "^"),
@@ -110,8 +116,9 @@ _FUNCTION = frozenset(
     "show suggest state say report find indicate explain describe mention note use sell".split()
 )
 # Without these there is no markup; most sentences have none.
-_MARKUP = re.compile(r"[\[\]<>*_~`\\【\x00-\x1f\x7f]|\s\s")
+_MARKUP = re.compile(r"[\[\]<>*_~`\\【\x00-\x1f\x7f]|\s\s|&#?\w{1,31};")
 _HIDDEN = re.compile(f"[{_INVISIBLE}]|{_JOINED}")
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z]\w{1,30});")
 _SPACE = re.compile(r"\s+")
 # What remains of "[^1]: ".
 _DEFINES = re.compile(r"^[:：]\s*")
@@ -153,7 +160,8 @@ def in_plain_letters(text: str) -> str:
     """
     if text.isascii():
         return text
-    return _TURNED.sub(lambda m: m[0][0] + m[1][::-1], text.translate(_PLAIN_LETTERS))
+    text = in_latin(text.translate(_PLAIN_LETTERS))
+    return _TURNED.sub(lambda m: m[0][0] + m[1][::-1], text)
 
 
 def has_words(text: str) -> bool:
@@ -162,8 +170,19 @@ def has_words(text: str) -> bool:
 
 
 def visible(source: str) -> str:
-    """Return a text without characters that no reader sees, such as soft hyphens."""
-    return source if source.isascii() else _HIDDEN.sub("", source)
+    """Return a text without characters that no reader sees, and marks that make no letter."""
+    if source.isascii():
+        return source
+    return _MARKED.sub(_unmarked, _HIDDEN.sub("", source))
+
+
+# "n" with a line under it is an n; "e" with an accent is a letter of its own.
+_COMBINING = "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
+_MARKED = re.compile(f"([\\dA-Za-z\u00c0-\u024f]){_COMBINING}+")
+
+
+def _unmarked(match: re.Match[str]) -> str:
+    return unicodedata.normalize("NFC", match[0])[0]
 
 
 def _without_citations(source: str) -> tuple[str, int]:
@@ -235,11 +254,13 @@ def words_of(source: str) -> str:
     """Return the words of a piece of markdown, without emphasis, links, tags and citations."""
     source = visible(source)
     if _MARKUP.search(source) is None:
-        return source.strip()
+        return undisguised(source.strip())
     text, cited = _without_citations(source)
     for pattern, into in _STEPS:
         text = pattern.sub(into, text)
-    text = _SPACE.sub(" ", text).strip()
+    if "&" in text:
+        text = visible(in_plain_letters(_ENTITY.sub(lambda m: html.unescape(m[0]), text)))
+    text = undisguised(_SPACE.sub(" ", text).strip())
     if cited:
         text = _SPACE_BEFORE_STOP.sub("", text)
         text = _DEFINES.sub("", text)

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
+from faithguard._verbs import base_of, is_participle
 from faithguard.verifiers._context import Context, Sentence
 from faithguard.verifiers._terms import analyse
 from faithguard.verifiers._values import Value
 from faithguard.verifiers._values._words import language
-from faithguard.verifiers._verbs import base_of, is_participle
 
 __all__ = ["Fact", "facts_of", "has_verb", "in_parts", "mixed", "nearest", "words_in"]
 

@@ -11,12 +11,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from faithguard._verbs import base_of, is_participle, is_past, past_of
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._facts import Fact, facts_of, mixed, nearest, words_in
 from faithguard.verifiers._statement import NEGATIVE, Stated
 from faithguard.verifiers._terms import analyse, stem
 from faithguard.verifiers._values._words import language
-from faithguard.verifiers._verbs import base_of, is_participle, is_past, past_of
 
 __all__ = ["DENIED", "withheld"]
 

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from faithguard._polar import sentences_of
+from faithguard._verbs import base_of, past_of
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._terms import analyse
 from faithguard.verifiers._values._words import language
-from faithguard.verifiers._verbs import base_of, past_of
 
 __all__ = ["NEGATIVE", "Stated", "chosen", "stated"]
 

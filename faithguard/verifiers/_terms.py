@@ -15,6 +15,7 @@ from threading import local
 
 import Stemmer
 
+from faithguard._alike import in_latin
 from faithguard.verifiers._function_words import FUNCTION_WORDS
 from faithguard.verifiers._values import Value, find_values
 
@@ -109,7 +110,7 @@ def stem(word: str) -> str:
 
 def _key(word: str) -> str | None:
     """Return the key of a word, or None for a function word."""
-    plain = unicodedata.normalize("NFKC", word).casefold().replace("’", "'")
+    plain = in_latin(unicodedata.normalize("NFKC", word)).casefold().replace("’", "'")
     plain = re.sub(r"'(?:s|re|ve|ll|d|m)$|^[ldjmnstc]'(?=\w{2})", "", plain)
     if plain in FUNCTION_WORDS or not plain:
         return None

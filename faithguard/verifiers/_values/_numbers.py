@@ -12,6 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from faithguard.verifiers._function_words import FUNCTION_WORDS
+from faithguard.verifiers._values._powers import powered
 from faithguard.verifiers._values._units import (
     CURRENCY_NAMES,
     CURRENCY_PREFIX,
@@ -200,7 +201,8 @@ def _in_figures(text: str, tongue: str) -> Iterator[Value]:
         if not _part_of_a_word(text, match.start(), match.end()) and len(match[0]) <= _LONGEST:
             readings = _read_digits(match, tongue)
             decimals = _decimals(match["num"] or "")
-            yield _number(readings, match.start(), match.end(), text, decimals=decimals)
+            readings, start, end = powered(text, match.start(), match.end(), readings)
+            yield _number(readings, start, end, text, decimals=decimals)
 
 
 def _figures(text: str) -> Iterator[re.Match[str]]:
@@ -328,7 +330,7 @@ def _part_of_a_word(text: str, start: int, end: int) -> bool:
     if before == "_" or (before.isalpha() and _is_spaced(before)):
         return True
     if before in "-‑" and start > 1 and text[start - 2].isalpha():
-        return True  # Uranium-235
+        return _MEASURE_BEFORE.search(text[max(0, start - 16) : start]) is None  # Uranium-235
     written = text[start:end]
     if len(written) == _SHORT_DECADE and written[1] == "0" and _DECADES.match(text, end):
         return True  # the 80s
@@ -339,6 +341,8 @@ def _part_of_a_word(text: str, start: int, end: int) -> bool:
     return _VERSION.fullmatch(written) is not None
 
 
+# "200 mg-900 mg" is a range.
+_MEASURE_BEFORE = re.compile(r"(?<![\w.,])\d[\d.,]*\s?(?:[kmµcd]?g|mcg|[mcd]?l|[kcm]?m)[-‑]$", re.I)
 _DECADE, _SHORT_DECADE = 4, 2
 _DECADES = re.compile(r"['’]?s\b")
 _YEAR_BEFORE = re.compile(r"\d{4}[-–/]$")

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from faithguard.verifiers._verbs import base_of, is_participle
+from faithguard._verbs import base_of, is_participle
 from faithguard.verifiers.rules._groups import Group, Groups
 from faithguard.verifiers.rules._reading import Reading, key_of
 from faithguard.verifiers.rules._small_words import (

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from faithguard._verbs import base_of
 from faithguard.verifiers._values import Value
-from faithguard.verifiers._verbs import base_of
 from faithguard.verifiers.rules._antonyms import affirmative, opposed
 from faithguard.verifiers.rules._deeds import Deed
 from faithguard.verifiers.rules._reading import Token, key_of

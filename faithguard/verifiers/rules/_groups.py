@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from faithguard.verifiers._verbs import base_of, is_participle, is_past
+from faithguard._verbs import base_of, is_participle, is_past
 from faithguard.verifiers.rules._reading import Reading, Token
 from faithguard.verifiers.rules._small_words import (
     ADVERBS,

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from faithguard._verbs import base_of
 from faithguard.types import Verdict
-from faithguard.verifiers._verbs import base_of
 from faithguard.verifiers.rules._exceptions import SCOPE
 from faithguard.verifiers.rules._parts import CLOSE, NEGATORS
 from faithguard.verifiers.rules._reading import Reading, Token

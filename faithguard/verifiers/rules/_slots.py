@@ -14,8 +14,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from faithguard._verbs import base_of, is_past
 from faithguard.verifiers._values._words import language
-from faithguard.verifiers._verbs import base_of, is_past
 from faithguard.verifiers.rules._reading import Clause, Reading, Token, key_of
 from faithguard.verifiers.rules._scene import Near, Scene
 

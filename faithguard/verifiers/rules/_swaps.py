@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from faithguard._verbs import base_of
 from faithguard.types import Verdict
 from faithguard.verifiers._terms import stem
-from faithguard.verifiers._verbs import base_of
 from faithguard.verifiers.rules._deeds import Deed
 from faithguard.verifiers.rules._reading import Reading, key_of
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from faithguard._verbs import base_of, is_past
 from faithguard.types import Verdict
-from faithguard.verifiers._verbs import base_of, is_past
 from faithguard.verifiers.rules._reading import Reading, Token, key_of
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 

@@ -7,11 +7,12 @@ others of its kind do, or belongs to something else; else silence.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
-from faithguard.verifiers.rules._commands import commands_in, foreign, programs_in
+from faithguard.verifiers.rules._commands import Command, commands_in, foreign, programs_in
 from faithguard.verifiers.rules._family import Family
 from faithguard.verifiers.rules._identifiers_in import Identifier, find_identifiers
 from faithguard.verifiers.rules._reading import Reading
@@ -75,7 +76,40 @@ def _ordered(scene: Scene, context: Context, name: str) -> Verdict | None:
         reason = f"the context has the command {other.text!r}, the answer {one.text!r}"
         near = next((n for n in scene.near if other.text in n.sentence.text), None)
         return contradiction(scene, name, reason, near)
-    return None
+    if scene.claim.code != (scene.claim.text,):
+        return None
+    return _held(scene, name, mine, context.memo[_PROGRAMS])
+
+
+def _held(
+    scene: Scene, name: str, mine: Sequence[Command], known: Mapping[str, Sequence[Command]]
+) -> Verdict | None:
+    """Return that a claim which is nothing but commands is supported, if the context has them."""
+    found: list[Near] = []
+    for one in mine:
+        near = next(
+            (
+                near
+                for near in scene.near
+                for other in known.get(one.program, ())
+                if other.holds(one) and other.text in near.sentence.text
+            ),
+            None,
+        )
+        if near is None:
+            return None
+        found.append(near)
+    return Verdict(
+        claim=scene.claim.id,
+        label="supported",
+        p_supported=_HELD,
+        verifier=name,
+        reason="the context has the command",
+        evidence=tuple({near.number: near.sentence.evidence() for near in found}.values()),
+    )
+
+
+_HELD = 0.95
 
 
 def _is_flag(one: Identifier, scene: Scene) -> bool:

@@ -17,6 +17,9 @@ from faithguard.verifiers._context import Context
 from faithguard.verifiers._values import Value
 from faithguard.verifiers._values._units import unit_of
 from faithguard.verifiers.rules._family import Family
+from faithguard.verifiers.rules._hours import hours_given
+from faithguard.verifiers.rules._keyed import keyed_elsewhere
+from faithguard.verifiers.rules._marks import marked_otherwise
 from faithguard.verifiers.rules._measures import distinct, holding
 from faithguard.verifiers.rules._reading import Reading
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of
@@ -98,8 +101,16 @@ class Quantities(Family):
             return ranked
         if not scene.reading.values:
             return None
+        if (hours := hours_given(scene, self.name)) is not None:
+            return hours
         found = stated(scene, self.name, lambda v: v.family == "number" and v.unit in _UNITS)
-        return found or _turned(scene, self.name) or _other_end(scene, self.name)
+        return (
+            found
+            or _turned(scene, self.name)
+            or _other_end(scene, self.name)
+            or marked_otherwise(scene, self.name)
+            or keyed_elsewhere(scene, self.name)
+        )
 
 
 _TO = re.compile(r"\s*(?:-|–|—|to|and|bis|à|a|e|y|et|und)\s*", re.I)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import faithguard
-from faithguard.verifiers._verbs import base_of
+from faithguard._verbs import base_of
 from faithguard.verifiers.rules._deeds import deeds_of
 from faithguard.verifiers.rules._reading import key_of, read
 

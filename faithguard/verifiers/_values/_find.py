@@ -46,7 +46,7 @@ _TELLING = (
 )
 
 
-@lru_cache(maxsize=8_192)
+@lru_cache(maxsize=2_048)
 def find_values(text: str) -> tuple[Value, ...]:
     """Return the values of a text, in its order, without overlaps; linear in its length."""
     words = frozenset(_LETTERS.findall(text.lower()))

@@ -58,6 +58,8 @@ _TURKISH = re.compile(
 def only_denied(scene: Scene, name: str) -> Verdict | None:
     """Veto the words of the context with one negation more or less."""
     mine = dict(_form(scene.claim.text))
+    if not any(mine.values()) and not any(_may_deny(n.sentence.words) for n in scene.near):
+        return None
     found: Near | None = None
     for near in scene.near if mine else ():
         if near.sentence.denied or near.sentence.header:
@@ -72,7 +74,22 @@ def only_denied(scene: Scene, name: str) -> Verdict | None:
     return contradiction(scene, name, "the context differs by a negation", found)
 
 
-@lru_cache(maxsize=2_048)
+@lru_cache(maxsize=512)
+def _may_deny(text: str) -> bool:
+    """Whether a text may hold a denial; much cheaper than its forms."""
+    lower = text.lower()
+    return (
+        not text.isascii()
+        or not _DENYING.isdisjoint(_WORD.findall(lower))
+        or _MAY_BE_TURKISH.search(lower) is not None
+    )
+
+
+_DENYING = _NEGATORS | _SPANISH | frozenset(_PLAIN)
+_MAY_BE_TURKISH = re.compile("m[ae]z|miyor|muyor|m[ae]di")
+
+
+@lru_cache(maxsize=512)
 def _forms(text: str) -> tuple[tuple[tuple[str, ...], bool], ...]:
     """Return the words of a text, and of its clauses, without negations; whether these are odd."""
     divides = _THAI_DIVIDES if _THAI.search(text) else _DIVIDES

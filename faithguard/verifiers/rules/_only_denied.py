@@ -24,7 +24,7 @@ _NEGATORS = frozenset(
     " không chẳng tidak bukan לא אינו אינה δεν δε μην eivät nem nejsou není"
     " नहीं न मत لا لم لن ليس ليست غير".split()
 )
-_SPANISH = frozenset(("no",))
+_SPANISH_NEGATORS = _NEGATORS | {"no"}
 """In Portuguese it says where."""
 _PLAIN = {"нельзя": "можно", "нет": "есть", "yok": "var", "yoktur": "vardır"}
 """What a word that denies says without its denial."""
@@ -85,7 +85,7 @@ def _may_deny(text: str) -> bool:
     )
 
 
-_DENYING = _NEGATORS | _SPANISH | frozenset(_PLAIN)
+_DENYING = _SPANISH_NEGATORS | frozenset(_PLAIN)
 _MAY_BE_TURKISH = re.compile("m[ae]z|miyor|muyor|m[ae]di")
 
 
@@ -116,12 +116,14 @@ def _form(text: str) -> Iterator[tuple[tuple[str, ...], bool]]:
 
 
 def _spaced(words: list[str], spoken: str) -> tuple[tuple[str, ...], bool] | None:
-    denials = _NEGATORS | (_SPANISH if spoken == "es" else frozenset[str]())
+    denials = _SPANISH_NEGATORS if spoken == "es" else _NEGATORS
     denied = [word for word in words if word in denials or word in _PLAIN]
     if "ne" in denied and not _WITH_NE.isdisjoint(denied):
         denied.remove("ne")  # "ne ... pas" denies once
     kept = [
-        _PLAIN.get(word, word) for word in words if word in _PLAIN or word not in denials | _SMALL
+        _PLAIN.get(word, word)
+        for word in words
+        if word in _PLAIN or not (word in denials or word in _SMALL)
     ]
     if len(kept) < _FEWEST:
         return None

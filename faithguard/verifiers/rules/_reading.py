@@ -402,7 +402,7 @@ def _names(tokens: tuple[Token, ...], text: str) -> Iterator[tuple[int, int]]:
         if end > number:
             opens = number == 0 or tokens[number - 1].lower in ".!?:|"
             start = number
-            if opens and tokens[start].lower in FUNCTION_WORDS | _LINKS:
+            if opens and (tokens[start].lower in FUNCTION_WORDS or tokens[start].lower in _LINKS):
                 start += 1
             if end > start:
                 yield start, end

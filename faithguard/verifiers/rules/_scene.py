@@ -89,9 +89,6 @@ class _Pages:
             for key in keys_of(sentence, context.values[number]):
                 self._index[key].append(number)
         self._texts = tuple(passage.text for passage in context.passages)
-        self.squeezed = tuple(squeezed(passage.text) for passage in context.passages)
-        self.figures = tuple(_figures(passage.text) for passage in context.passages)
-        """The digits of each passage, without what is written between two of them."""
         self.scenes: dict[str, Scene] = {}
         self.near: dict[str, tuple[Near, ...]] = {}
         """The sentences near to a claim, by its text."""
@@ -106,6 +103,16 @@ class _Pages:
     def holders(self, key: str) -> Sequence[int]:
         """Return the numbers of the sentences that hold a word or, after a "#", an identifier."""
         return (self._codes if key.startswith("#") else self._index).get(key, ())
+
+    @lazy
+    def squeezed(self) -> tuple[str, ...]:
+        """Each passage without spaces, quotes and case."""
+        return tuple(map(squeezed, self._texts))
+
+    @lazy
+    def figures(self) -> tuple[str, ...]:
+        """The digits of each passage, without what is written between two of them."""
+        return tuple(map(_figures, self._texts))
 
     @lazy
     def tables(self) -> list[Table]:

@@ -143,7 +143,7 @@ def numbers(text: str, words: frozenset[str], tongue: str, *, digits: bool) -> I
         yield from _one_in(text)
     if digits:
         yield from _in_figures(text, tongue)
-    if words & _WORDS:
+    if not words.isdisjoint(_WORDS):
         yield from _spelled(text)
     if tongue != "en":
         yield from _foreign(text, tongue)
@@ -448,11 +448,12 @@ def _number(
     if unit and text.startswith("半", stop):  # 2時間半
         readings = {reading + Fraction(1, 2) for reading in readings}
         stop += 1
+    bare = _times(readings, scale)
     return Value(
         family="number",
         unit=unit,
-        readings=_times(readings, factor),
-        bare=_times(readings, scale),
+        readings=bare if factor == scale else _times(readings, factor),
+        bare=bare,
         start=start,
         end=stop,
         text=text[start:stop],
@@ -517,10 +518,11 @@ _GAP = re.compile(r"[\s-]*")
 def _unit_at(text: str, stop: int) -> tuple[str, Fraction, int]:
     gap = _GAP.match(text, stop)
     at = gap.end() if gap else stop
-    if match := _PER_CENT_WORDS.match(text, at):
+    first = text[at : at + 1]
+    if first in ("p", "P") and (match := _PER_CENT_WORDS.match(text, at)):
         points = "point" in match[0].lower()
         return ("percentage point" if points else "%"), _ONE, match.end()
-    if match := _BUSINESS.match(text, at):
+    if first in ("b", "B", "w", "W") and (match := _BUSINESS.match(text, at)):
         return "business day", _ONE, match.end()
     if match := UNIT.match(text, stop):
         base = unit_of(match["name"])

@@ -164,20 +164,31 @@ _FRIDAY_AND_SATURDAY = frozenset((4, 5))
 """The nights of a weekend."""
 
 
-def days(text: str) -> Iterator[Value]:
-    """Yield the days of the week in a text, and sets of them."""
-    for match in _RANGE_OF_DAYS.finditer(text):
+_NAMING = frozenset(part for name in DAY_OF for part in name.split("-"))
+_SETTING = tuple(frozenset(re.findall(r"[^\W\d_]+", name)) for name in DAY_SETS)
+
+
+def days(text: str, words: frozenset[str]) -> Iterator[Value]:
+    """Yield the days of the week in a text, and sets of them.
+
+    Args:
+        text: To read.
+        words: Its words in lower case: they say which patterns can match at all.
+    """
+    named = not words.isdisjoint(_NAMING) or not text.isascii()
+    for match in _RANGE_OF_DAYS.finditer(text) if named else ():
         first, last = (DAY_OF[match[i].lower()] for i in (1, 2))
         span = range(first, last + 1 if first <= last else last + 8)
         yield _value("days", {frozenset(day % 7 for day in span)}, match, text)
-    for match in _DAY_SET.finditer(text):
-        words = " ".join(match[0].lower().split())
+    sets = "24/7" in text or any(name and name <= words for name in _SETTING)
+    for match in _DAY_SET.finditer(text) if sets or not text.isascii() else ():
+        name = " ".join(match[0].lower().split())
         # "5 business days" is a length of time, "on business days" a set of days
         counted = _COUNTED.search(text[max(0, match.start() - 16) : match.start()].lower())
-        if not (words in ("business days", "working days") and counted):
-            late = {_FRIDAY_AND_SATURDAY} if "weekend" in words else set[Reading]()
-            yield _value("days", {DAY_SETS[words], *late}, match, text)
-    for pattern in (_LONG_DAY, _SHORT_DAY):
+        if not (name in ("business days", "working days") and counted):
+            late = {_FRIDAY_AND_SATURDAY} if "weekend" in name else set[Reading]()
+            yield _value("days", {DAY_SETS[name], *late}, match, text)
+    for pattern in (_LONG_DAY, _SHORT_DAY) if named else ():
         for match in pattern.finditer(text):
             name = match[0].lower().rstrip(".")
             yield _value("days", {frozenset({DAY_OF[name]})}, match, text)

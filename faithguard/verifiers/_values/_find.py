@@ -75,7 +75,8 @@ def _candidates(text: str, words: frozenset[str], tongue: str, *, digits: bool) 
             yield from dates(text, months, figures=figures, ordinals=ordinals)
     of_days = not words.isdisjoint(_DAY_WORDS) or "24/7" in text or script
     if of_days or (not plain and _CJK_DAY.search(text)):
-        yield from days(text)
+        yield from days(text, words)
     if ":" in text or not words.isdisjoint(_CLOCK_WORDS) or (not plain and _HOUR.search(text)):
-        yield from clocks(text, said=not words.isdisjoint(_SAYING))
+        said = not words.isdisjoint(_SAYING) and ("past" in words or "to" in words)
+        yield from clocks(text, words, said=said)
     yield from numbers(text, words, tongue, digits=digits)

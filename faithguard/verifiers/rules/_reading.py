@@ -255,6 +255,7 @@ def _tokens(
     """Yield words and marks; an identifier is one word."""
     at = 0
     number = place = 0
+    unspaced = not text.isascii() and _UNSPACED.search(text) is not None
     while match := _WORD.search(text, place):
         start, place = match.span()
         while number < len(identifiers) and identifiers[number].end <= start:
@@ -270,19 +271,18 @@ def _tokens(
             at += 1
         inside = at < len(values) and values[at].start <= start
         word = text[start:place]
-        if not word.isascii() and _UNSPACED.search(word):
+        if unspaced and _UNSPACED.search(word):
             yield from _unspaced(word, start, values)
             continue
-        letter = len(word) == 1 and word.isupper()
-        letter = letter and (word not in "AI" or _names_one(text, start))
-        yield Token(
-            lower=word.lower().replace("’", "'"),
-            key=None if inside or not word[0].isalnum() else word if letter else key_of(word),
-            start=start,
-            end=place,
-            capital=word[0].isupper(),
-            value=at if inside else -1,
-        )
+        capital = word[0].isupper()
+        key = None
+        if not inside and word[0].isalnum():
+            letter = capital and len(word) == 1 and (word not in "AI" or _names_one(text, start))
+            key = word if letter else key_of(word)
+        lower = word.lower()
+        if "’" in lower:
+            lower = lower.replace("’", "'")
+        yield Token(lower, key, start, place, capital, at if inside else -1)
 
 
 def _names_one(text: str, start: int) -> bool:

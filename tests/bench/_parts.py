@@ -22,7 +22,7 @@ from faithguard.verifiers.nli import Nli, _verifier
 from faithguard.verifiers.nli._model import _Loaded
 from faithguard.verifiers.rules import _scene
 
-__all__ = ["AROUND", "CONTEXT", "RULES", "SESSION", "Clock", "clocked"]
+__all__ = ["AROUND", "CONTEXT", "SESSION", "Clock", "clocked"]
 
 REST = "plan, matching, report"
 SPLIT = "splitting the answer"

@@ -16,6 +16,7 @@ from faithguard._version import __version__
 
 if TYPE_CHECKING:
     from faithguard._cache import VerdictCache
+    from faithguard._check import acheck, check
     from faithguard.errors import (
         CaptureError,
         ConfigError,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
         VerifierError,
     )
     from faithguard.functions import guarded, saw
-    from faithguard.guard import acheck, check
     from faithguard.policy import Policy
     from faithguard.scorer import Scorer
     from faithguard.sinks import SqliteSink
@@ -77,6 +77,7 @@ __all__ = [
 # without the libraries that checking needs.
 _HOMES = {
     "_cache": ["VerdictCache"],
+    "_check": ["acheck", "check"],
     "errors": [
         "CaptureError",
         "ConfigError",
@@ -87,7 +88,6 @@ _HOMES = {
         "VerifierError",
     ],
     "functions": ["guarded", "saw"],
-    "guard": ["acheck", "check"],
     "policy": ["Policy"],
     "scorer": ["Scorer"],
     "sinks": ["SqliteSink"],

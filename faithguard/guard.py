@@ -1,6 +1,4 @@
-"""Check an answer; and, around a call that writes one, decide after each attempt what to do.
-
-`check` and `acheck`: answer + context -> Report.
+"""Around a call that writes an answer, decide after each attempt what to do.
 
 `Course`: the course of one guarded call, without I/O. In: the report of each attempt. Out: a
 `Step`: deliver, block, mend, or ask again with feedback. `settled` and `asettled` take a course
@@ -44,12 +42,10 @@ __all__ = [
     "Step",
     "Stream",
     "Verify",
-    "acheck",
     "adrive",
     "amore_passages",
     "asettled",
     "attempts",
-    "check",
     "checked_fallback",
     "checked_more",
     "checked_stream",
@@ -85,63 +81,6 @@ _MOST_QUOTES, _LONGEST_QUOTE = 2, 500
 _NONE: Mapping[str, type] = MappingProxyType({})
 
 T = TypeVar("T")
-
-
-def check(
-    answer: str,
-    context: Any,
-    *,
-    question: str | None = None,
-    domain: str | None = None,
-    scorer: Scorer | None = None,
-    judge: Judge | None = None,
-) -> Report:
-    """Say which claims of an answer its context supports.
-
-    Args:
-        answer: What a model wrote.
-        context: What it was to write from: a string, strings, Documents (also with their scores),
-            nodes or `Passage`s.
-        question: What was asked; an answer of one word is checked together with it.
-        domain: The domain whose thresholds `report.decide()` uses.
-        scorer: The cascade; the local one by default.
-        judge: An LLM that decides what the local cascade leaves open.
-
-    Raises:
-        CaptureError: If the answer is no string or a piece of context has no text.
-        ConfigError: If the domain is unknown, or both a scorer and a judge are given.
-    """
-    return chosen_scorer(scorer, judge).score(_exchange(answer, context, question, domain))
-
-
-async def acheck(
-    answer: str,
-    context: Any,
-    *,
-    question: str | None = None,
-    domain: str | None = None,
-    scorer: Scorer | None = None,
-    judge: Judge | None = None,
-) -> Report:
-    """Do what `check` does without blocking the event loop."""
-    return await chosen_scorer(scorer, judge).ascore(_exchange(answer, context, question, domain))
-
-
-def _exchange(answer: Any, context: Any, question: str | None, domain: str | None) -> Exchange:
-    if not isinstance(answer, str):
-        remedy = "answer.text" if isinstance(getattr(answer, "text", None), str) else "its text"
-        raise CaptureError(f"`answer` is of type {type(answer).__name__}: pass {remedy}, a str")
-    if domain is not None:
-        resolve(domain)  # a typo must not wait for the decision
-    passages = passages_of(context)
-    return Exchange(
-        id=new_id(),
-        answer=answer,
-        passages=passages,
-        question=question,
-        domain=domain,
-        context_source="caller" if passages else "none",
-    )
 
 
 def course_policy(

@@ -61,7 +61,7 @@ def assert_faithful(
         ConfigError: If the domain is unknown, or both a scorer and a judge are given.
     """
     __tracebackhide__ = True
-    from faithguard.guard import check
+    from faithguard._check import check
     from faithguard.policy import resolve
 
     policy = resolve(domain)
@@ -80,7 +80,7 @@ async def aassert_faithful(
 ) -> Report:
     """Do what `assert_faithful` does without blocking the event loop."""
     __tracebackhide__ = True
-    from faithguard.guard import acheck
+    from faithguard._check import acheck
     from faithguard.policy import resolve
 
     policy = resolve(domain)

@@ -56,6 +56,7 @@ LAYERS: dict[str, int] = {
     "watch": 6,
     "_rates": 6,
     "_judges": 6,
+    "_check": 6,
     "guard": 7,
     "testing": 8,
     "streaming": 8,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from faithguard._denied import not_so, retracts
 from faithguard._polar import agrees, denies
-from faithguard.claims._answered import YES_NO, parted_at_first, signed, with_question
+from faithguard.claims._answered import YES_NO, parted_at_first, signed, waits, with_question
 from faithguard.claims._json import ANSWER_KEYS, leaves
 from faithguard.claims._leads import (
     GENERIC,
@@ -91,6 +91,21 @@ def readings(answer: str, begin: int) -> list[Reading]:
         for unit in led_units(list(units_of(in_plain_letters(answer))))
         if unit.end > begin and not unit.leading
     ]
+
+
+def hangs(answer: str, question: str | None) -> bool | None:
+    """Say whether how the end of an answer is read hangs on what follows it.
+
+    Args:
+        answer: As far as it is written, to the end of a sentence, an item or a row.
+        question: What was asked.
+
+    Returns:
+        None if nothing that follows can change how any of it is read.
+    """
+    asks = (question or "").strip()
+    answer = _SURROGATES.sub("\ufffd", answer)
+    return waits(parted_at_first(_in_text(answer), asks, answer), asks)
 
 
 class LocalClaims:

@@ -47,7 +47,7 @@ def check(
     rules = Policy.for_domain(domain, file=Path(policy) if policy is not None else None)
     passages = [_passage(file) for file in context]
     text = _stdin() if answer == "-" else read_text(answer, "answer")
-    from faithguard.guard import check as check_answer  # late: bad input is told at once
+    from faithguard._check import check as check_answer  # late: bad input is told at once
     from faithguard.scorer import named_scorer
 
     scorer = named_scorer(judge, judge_url)

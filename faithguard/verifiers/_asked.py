@@ -193,6 +193,21 @@ class Put:
 
 
 def put(claim: Claim, context: Context) -> Put:
+    """Return a claim as it is to be looked up: read once, whichever verifiers ask; see `_put`."""
+    kept: dict[Claim, Put] = context.memo.setdefault("put", {})
+    found = kept.get(claim)
+    if found is None:
+        if len(kept) >= _MOST_READ:
+            kept.clear()
+        found = kept[claim] = _put(claim, context)
+    return found
+
+
+_MOST_READ = 256
+"""Claims whose readings are kept for the verifiers that ask one after the other."""
+
+
+def _put(claim: Claim, context: Context) -> Put:
     """Return a claim as it is to be looked up.
 
     A yes is the statement that was asked about; a no is its opposite, and so is what says of a

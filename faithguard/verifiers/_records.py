@@ -47,11 +47,11 @@ class _Leaf:
 
 def in_record(text: str, context: Context) -> str | None:
     """Return a statement in the words of a record that says all of it; None if none does."""
-    if NEGATIVE.search(text):
-        return None
     if _MEMO not in context.memo:
         context.memo[_MEMO] = [r for p in context.passages if (r := _record(p.text)) is not None]
     held: list[list[_Leaf]] = context.memo[_MEMO]
+    if not held or NEGATIVE.search(text):
+        return None
     return next((said for leaves in held if (said := _said(text, leaves)) is not None), None)
 
 

@@ -139,7 +139,7 @@ class _Token:
     """Whether it stands between things of one kind: "and", a comma."""
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=16_384)
 def _token(raw: str) -> _Token:
     if not raw[0].isalnum():
         return _Token(
@@ -166,7 +166,7 @@ def keys_in(text: str) -> set[str]:
     return {key for raw in _WORD.findall(text) for key, _ in _token(raw).keys}
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=1_024)
 def analyse(text: str) -> Terms:
     """Return the terms of a sentence; linear in its length."""
     return _Reading(text).terms()

@@ -7,7 +7,8 @@ day) is 0; a date in figures that can be read day first and month first has both
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Sequence
 
 from faithguard.verifiers._values._names import DAY_OF, DAY_SETS, DAYS, MONTH_OF, UNSURE_MONTHS
 from faithguard.verifiers._values._value import Reading, Value
@@ -71,15 +72,16 @@ _COUNTED = re.compile(
 )
 
 
-def dates(text: str, months: Collection[str], *, figures: bool) -> Iterator[Value]:
+def dates(text: str, months: Collection[str], *, figures: bool, ordinals: bool) -> Iterator[Value]:
     """Yield the dates of a text.
 
     Args:
         text: To read.
         months: The names of months that it may hold, in lower case.
         figures: Whether it may hold dates in figures alone.
+        ordinals: Whether it may hold a day such as "the 26th".
     """
-    for match in _written(text, months):
+    for match in _written(text, months, figures=figures):
         part = match.groupdict()
         day, month, year = (
             next((part[f"{kind}{n}"] for n in range(1, 9) if part.get(f"{kind}{n}")), None)
@@ -97,7 +99,7 @@ def dates(text: str, months: Collection[str], *, figures: bool) -> Iterator[Valu
             yield _value("date", readings, match, text)
     for match in _YEAR.finditer(text) if "年" in text else ():
         yield _value("date", {(int(match[1]), 0, 0)}, match, text)
-    for match in _DAY_OF_MONTH.finditer(text):
+    for match in _DAY_OF_MONTH.finditer(text) if ordinals else ():
         if 1 <= int(match[1]) <= 31:
             yield _value("date", {(0, 0, int(match[1]))}, match, text)
 
@@ -107,15 +109,19 @@ _ERAS = {"令和": 2018, "平成": 1988, "昭和": 1925}
 """The year before the first of each."""
 
 
-def _written(text: str, months: Collection[str]) -> Iterator[re.Match[str]]:
+def _written(text: str, months: Collection[str], *, figures: bool) -> Iterator[re.Match[str]]:
     """Yield what `_DATE.finditer` would; it is slow, and a date begins with a figure or a month."""
     lower = text.replace("İ", "I").lower()  # the only letter that lower case makes longer
-    starts = {match.start() for match in _DIGITS.finditer(text)}
-    for name in (*months, *_ERAS):
+    numbers = [match.span() for match in _DIGITS.finditer(text)]
+    named: set[int] = set()
+    for name in (*months, *_ERAS) if not text.isascii() else months:
         at = lower.find(name)
         while at >= 0:
-            starts.add(at)
+            named.add(at)
             at = lower.find(name, at + 1)
+    starts = {*named, *(start for start, _ in numbers)}
+    if not figures:  # a month and a figure side by side, or there is no date
+        starts = set(_beside(text, sorted(named), numbers))
     behind = 0
     for start in sorted(starts):
         match = _DATE.match(text, start) if start >= behind else None
@@ -125,6 +131,22 @@ def _written(text: str, months: Collection[str]) -> Iterator[re.Match[str]]:
 
 
 _DIGITS = re.compile(r"\d+")
+_MOST_BETWEEN = 3
+"""Words between a day and its month, or a month and its year, the rest of the month's included."""
+
+
+def _beside(text: str, named: Sequence[int], numbers: Sequence[tuple[int, int]]) -> Iterator[int]:
+    """Yield where months with a number near behind them stand, and numbers with a month so."""
+    for at in named:
+        following = bisect_left(numbers, (at, 0))
+        if following < len(numbers):
+            gap = text[at : numbers[following][0]]
+            if len(gap.split()) <= _MOST_BETWEEN:
+                yield at
+    for start, end in numbers:
+        following = bisect_left(named, end)
+        if following < len(named) and len(text[end : named[following]].split()) <= _MOST_BETWEEN:
+            yield start
 
 
 def _readings(match: re.Match[str]) -> set[Reading]:
@@ -142,20 +164,31 @@ _FRIDAY_AND_SATURDAY = frozenset((4, 5))
 """The nights of a weekend."""
 
 
-def days(text: str) -> Iterator[Value]:
-    """Yield the days of the week in a text, and sets of them."""
-    for match in _RANGE_OF_DAYS.finditer(text):
+_NAMING = frozenset(part for name in DAY_OF for part in name.split("-"))
+_SETTING = tuple(frozenset(re.findall(r"[^\W\d_]+", name)) for name in DAY_SETS)
+
+
+def days(text: str, words: frozenset[str]) -> Iterator[Value]:
+    """Yield the days of the week in a text, and sets of them.
+
+    Args:
+        text: To read.
+        words: Its words in lower case: they say which patterns can match at all.
+    """
+    named = not words.isdisjoint(_NAMING) or not text.isascii()
+    for match in _RANGE_OF_DAYS.finditer(text) if named else ():
         first, last = (DAY_OF[match[i].lower()] for i in (1, 2))
         span = range(first, last + 1 if first <= last else last + 8)
         yield _value("days", {frozenset(day % 7 for day in span)}, match, text)
-    for match in _DAY_SET.finditer(text):
-        words = " ".join(match[0].lower().split())
+    sets = "24/7" in text or any(name and name <= words for name in _SETTING)
+    for match in _DAY_SET.finditer(text) if sets or not text.isascii() else ():
+        name = " ".join(match[0].lower().split())
         # "5 business days" is a length of time, "on business days" a set of days
         counted = _COUNTED.search(text[max(0, match.start() - 16) : match.start()].lower())
-        if not (words in ("business days", "working days") and counted):
-            late = {_FRIDAY_AND_SATURDAY} if "weekend" in words else set[Reading]()
-            yield _value("days", {DAY_SETS[words], *late}, match, text)
-    for pattern in (_LONG_DAY, _SHORT_DAY):
+        if not (name in ("business days", "working days") and counted):
+            late = {_FRIDAY_AND_SATURDAY} if "weekend" in name else set[Reading]()
+            yield _value("days", {DAY_SETS[name], *late}, match, text)
+    for pattern in (_LONG_DAY, _SHORT_DAY) if named else ():
         for match in pattern.finditer(text):
             name = match[0].lower().rstrip(".")
             yield _value("days", {frozenset({DAY_OF[name]})}, match, text)

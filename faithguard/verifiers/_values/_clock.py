@@ -51,17 +51,28 @@ _CLOCK_RANGE = re.compile(
 _LATER = ("午後", "下午", "晚上")
 
 
-def clocks(text: str, *, said: bool) -> Iterator[Value]:
+_HALF = re.compile(r"[ap]\.?\s?m\b", re.I)
+_FIGURES = re.compile(r"\d:[0-5]\d")
+_TELLING = frozenset(
+    "morning afternoon evening night clock oclock uhr h noon midday midnight mittags mitternacht"
+    " mezzogiorno mezzanotte minuit medianoche".split()
+)
+"""Without one of these words, figures or halves of the day a text has no time that is written."""
+
+
+def clocks(text: str, words: frozenset[str], *, said: bool) -> Iterator[Value]:
     """Yield the times of a text.
 
     Args:
         text: To read.
+        words: Its words in lower case: they say which patterns can match at all.
         said: Whether it may hold times in words: "half past six".
     """
     for match in _SAID.finditer(text) if said else ():
         if readings := _said(match):
             yield _value(readings, *match.span(), text)
-    for match in _CLOCK_RANGE.finditer(text):
+    half = _HALF.search(text) is not None
+    for match in _CLOCK_RANGE.finditer(text) if half else ():
         hour, minute = int(match["h"]), int(match["m"] or 0)
         if 1 <= hour <= 12:  # "5 to 7 pm", "9 to 5 pm": which half of the day is not said
             morning = hour % 12 * 60 + minute
@@ -71,7 +82,8 @@ def clocks(text: str, *, said: bool) -> Iterator[Value]:
                 match.end("m" if match["m"] else "h"),
                 text,
             )
-    for match in _CLOCK.finditer(text):
+    telling = half or not words.isdisjoint(_TELLING) or not text.isascii()
+    for match in _CLOCK.finditer(text) if telling or _FIGURES.search(text) else ():
         if readings := _minutes(match):
             yield _value(readings, *match.span(), text)
 

@@ -46,13 +46,13 @@ _TELLING = (
 )
 
 
-@lru_cache(maxsize=8_192)
+@lru_cache(maxsize=2_048)
 def find_values(text: str) -> tuple[Value, ...]:
     """Return the values of a text, in its order, without overlaps; linear in its length."""
     words = frozenset(_LETTERS.findall(text.lower()))
     digits = _DIGIT.search(text) is not None
     tongue = language_of(words, text)
-    if not digits and text.isascii() and not words & _TELLING and tongue == "en":
+    if not digits and text.isascii() and tongue == "en" and words.isdisjoint(_TELLING):
         return ()
     found: list[Value] = []
     taken = bytearray(len(text))
@@ -70,10 +70,13 @@ def _candidates(text: str, words: frozenset[str], tongue: str, *, digits: bool) 
     if digits:
         months = MONTH_OF if script else words & _MONTHS
         figures = _FIGURES.search(text) is not None
-        if months or figures or words & _ORDINAL_ENDINGS:
-            yield from dates(text, months, figures=figures)
-    if words & _DAY_WORDS or "24/7" in text or script or (not plain and _CJK_DAY.search(text)):
-        yield from days(text)
-    if ":" in text or words & _CLOCK_WORDS or (not plain and _HOUR.search(text)):
-        yield from clocks(text, said=bool(words & _SAYING))
+        ordinals = not words.isdisjoint(_ORDINAL_ENDINGS)
+        if months or figures or ordinals:
+            yield from dates(text, months, figures=figures, ordinals=ordinals)
+    of_days = not words.isdisjoint(_DAY_WORDS) or "24/7" in text or script
+    if of_days or (not plain and _CJK_DAY.search(text)):
+        yield from days(text, words)
+    if ":" in text or not words.isdisjoint(_CLOCK_WORDS) or (not plain and _HOUR.search(text)):
+        said = not words.isdisjoint(_SAYING) and ("past" in words or "to" in words)
+        yield from clocks(text, words, said=said)
     yield from numbers(text, words, tongue, digits=digits)

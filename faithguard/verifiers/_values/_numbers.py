@@ -54,6 +54,7 @@ _RATIO = re.compile(r"(?<![\d/.,])(\d{1,2})/(\d{1,2})(?![\d/])")
 _TO_ONE = re.compile(
     rf"(?<![\d.,:/])(\d{{1,3}}):(\d{{1,3}})(?![\d:])|\b(\d{{1,3}}|{_NUMBER_WORD}) to one\b", re.I
 )
+_MAY_BE_RATIO = re.compile(r"\d:\d| to one\b", re.I)
 _SPELLED = re.compile(
     rf"\b(?:(?:{_NUMBER_WORD}|a(?=\s+(?:dozen|hundred|thousand|million|billion)\b))"
     rf"(?:[\s-]+(?:(?<=hundred )and\s+|(?<=thousand )and\s+|(?<=million )and\s+)?"
@@ -138,14 +139,14 @@ def numbers(text: str, words: frozenset[str], tongue: str, *, digits: bool) -> I
         tongue: The language that it seems to be in.
         digits: Whether it holds any digit.
     """
-    if ":" in text or " to one" in text:
+    if " to one" in text or (":" in text and _MAY_BE_RATIO.search(text)):
         yield from _ratios(text)
-    if " in " in text or "out of" in text:
+    if (" in " in text or "out of" in text) and (digits or not words.isdisjoint(ONES)):
         yield from _one_in(text)
     if digits:
         yield from _in_figures(text, tongue)
-    if words & _WORDS:
-        yield from _spelled(text)
+    if not words.isdisjoint(_WORDS):
+        yield from _spelled(text, words)
     if tongue != "en":
         yield from _foreign(text, tongue)
     if not text.isascii():
@@ -222,8 +223,14 @@ def _figures(text: str) -> Iterator[re.Match[str]]:
 _FIGURE = re.compile(rf"[\d{VULGAR}]")
 
 
-def _spelled(text: str) -> Iterator[Value]:
-    for match in _PART.finditer(text):
+_PERIODS = frozenset("minute hour day week month year".split())
+_UNITS = _PERIODS | set("kilo litre liter metre meter mile tonn tonne".split())
+_COUNTS = frozenset(ENGLISH) | set("hundred thousand million billion".split())
+
+
+def _spelled(text: str, words: frozenset[str]) -> Iterator[Value]:
+    # each pattern is slow, and its words are quick to look up
+    for match in _PART.finditer(text) if not words.isdisjoint(PARTS) else ():
         if (measured := _part_of_unit(match, text)) is not None:
             yield measured
             continue
@@ -242,18 +249,18 @@ def _spelled(text: str) -> Iterator[Value]:
         end = match.end("article") if article else None
         part = count * PARTS[match["p"].lower()]
         yield _number({part}, match.start(), end or match.end("p"), text)
-    for match in _SPELLED.finditer(text):
-        words = re.findall(r"[a-z]+", match[0].lower())
-        if words != ["one"]:  # more often a pronoun than a count
-            yield _number({Fraction(read_english(words))}, match.start(), match.end(), text)
-    for match in _FOR_A_UNIT.finditer(text):
+    for match in _SPELLED.finditer(text) if not words.isdisjoint(_COUNTS) else ():
+        said = re.findall(r"[a-z]+", match[0].lower())
+        if said != ["one"]:  # more often a pronoun than a count
+            yield _number({Fraction(read_english(said))}, match.start(), match.end(), text)
+    for match in _FOR_A_UNIT.finditer(text) if not words.isdisjoint(_PERIODS) else ():
         yield _number({Fraction(1)}, match.start("a"), match.end("a"), text)
-    for match in _A_UNIT.finditer(text):
+    for match in _A_UNIT.finditer(text) if not words.isdisjoint(_UNITS) else ():
         yield _number({Fraction(1)}, match.start(), match.start() + len(match["a"]), text)
-    for match in _TIMES.finditer(text):
+    for match in _TIMES.finditer(text) if not words.isdisjoint(_TIMES_OF) else ():
         times = frozenset({Fraction(_TIMES_OF[match[1].lower()])})
         yield Value("number", "times", times, *match.span(1), match[1], bare=times)
-    for match in _ORDINAL.finditer(text):
+    for match in _ORDINAL.finditer(text) if not words.isdisjoint(ORDINALS) else ():
         readings = {Fraction(ORDINALS[match[0].lower()])}
         yield _number(readings, match.start(), match.end(), text, ordinal=True)
 
@@ -452,11 +459,12 @@ def _number(
     if unit and text.startswith("半", stop):  # 2時間半
         readings = {reading + Fraction(1, 2) for reading in readings}
         stop += 1
+    bare = _times(readings, scale)
     return Value(
         family="number",
         unit=unit,
-        readings=_times(readings, factor),
-        bare=_times(readings, scale),
+        readings=bare if factor == scale else _times(readings, factor),
+        bare=bare,
         start=start,
         end=stop,
         text=text[start:stop],
@@ -521,10 +529,11 @@ _GAP = re.compile(r"[\s-]*")
 def _unit_at(text: str, stop: int) -> tuple[str, Fraction, int]:
     gap = _GAP.match(text, stop)
     at = gap.end() if gap else stop
-    if match := _PER_CENT_WORDS.match(text, at):
+    first = text[at : at + 1]
+    if first in ("p", "P") and (match := _PER_CENT_WORDS.match(text, at)):
         points = "point" in match[0].lower()
         return ("percentage point" if points else "%"), _ONE, match.end()
-    if match := _BUSINESS.match(text, at):
+    if first in ("b", "B", "w", "W") and (match := _BUSINESS.match(text, at)):
         return "business day", _ONE, match.end()
     if match := UNIT.match(text, stop):
         base = unit_of(match["name"])

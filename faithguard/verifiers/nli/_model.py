@@ -68,13 +68,12 @@ class Model:
         if not pairs:
             return []
         loaded = self._ready()
-        coded = loaded.tokenizer.encode_batch(list(pairs))
+        coded = loaded.encode(pairs)
         fitting = {n: pair for n, pair in enumerate(coded) if len(pair.ids) <= self._served.longest}
         # the longest first, so that no thread is left with one at the end
         order = sorted(fitting, key=lambda n: -len(fitting[n].ids))
-        found = dict(
-            zip(order, loaded.pool.map(loaded.run, map(coded.__getitem__, order)), strict=True)
-        )
+        said = loaded.said([coded[n] for n in order])
+        found = dict(zip(order, said, strict=True))
         return [found.get(n) for n in range(len(pairs))]
 
     def _ready(self) -> _Loaded:
@@ -110,10 +109,18 @@ class _Loaded:
             served.labels.index(label) if label in served.labels else len(served.labels)
             for label in LABELS
         ]
-        self.pool = ThreadPoolExecutor(threads, thread_name_prefix="faithguard-nli")
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="faithguard-nli")
 
-    def run(self, pair: Any) -> Scores:
-        """Return what is said of one pair."""
+    def encode(self, pairs: Sequence[tuple[str, str]]) -> list[Any]:
+        """Return the pieces of each pair."""
+        coded: list[Any] = self.tokenizer.encode_batch(list(pairs))
+        return coded
+
+    def said(self, coded: Sequence[Any]) -> list[Scores]:
+        """Return what is said of pairs, in order; several are read at once."""
+        return list(self._pool.map(self._said, coded))
+
+    def _said(self, pair: Any) -> Scores:
         np = self._numpy
         fields = zip(_INPUTS, (pair.ids, [1] * len(pair.ids), pair.type_ids), strict=True)
         given = {name: np.array([values], dtype=np.int64) for name, values in fields}

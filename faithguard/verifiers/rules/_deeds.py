@@ -37,6 +37,14 @@ from faithguard.verifiers.rules._small_words import (
 
 __all__ = ["Deed", "deeds_of"]
 
+# joined once: these are asked of every word
+_NO_OBJECT = PREPOSITIONS | BOUNDS | JOINS | ADVERBS | {","}
+_CLAUSE_ENDS = BOUNDS | RELATIVE | THEN
+_PARTINGS = BOUNDS | JOINS | {","}
+_NOUN_LEADS = RELATIVE | DETERMINERS
+_JOINTS = JOINS | {","}
+_ENDS = BOUNDS | {","}
+
 
 @dataclass(frozen=True, slots=True)
 class Deed:
@@ -116,7 +124,7 @@ class _Deeds(Groups):
         if self._word(at + 1) in NO_SUCH | _MERELY:
             return
         end = at + 1
-        while end < len(self.words) and self.words[end] not in BOUNDS | JOINS | {","}:
+        while end < len(self.words) and self.words[end] not in _PARTINGS:
             end += 1
         denied = self._keys(range(at + 1, end))
         if not denied or self.heads & set(range(at + 1, end)):
@@ -187,7 +195,7 @@ class _Deeds(Groups):
     def _leaves_agents(self, at: int) -> bool:
         """Whether a word ends those by whom it is done; "by card and by cheque" goes on."""
         word = self.words[at]
-        again = word == "by" and self.words[at - 1] in JOINS | {","}
+        again = word == "by" and self.words[at - 1] in _JOINTS
         return word in PREPOSITIONS - {"of"} and not again
 
     def _unsure(self, low: int, subject: frozenset[str]) -> bool:
@@ -201,8 +209,8 @@ class _Deeds(Groups):
         if not last.passive and self._word(group.start - 1) != ",":
             return False  # "a plant, located under the hill"
         after = self._word(group.head + 1)
-        alone = not after or after in PREPOSITIONS | BOUNDS | JOINS | ADVERBS | {","}
-        joined = self._word(group.start - 1) in JOINS | {","}
+        alone = not after or after in _NO_OBJECT
+        joined = self._word(group.start - 1) in _JOINTS
         return joined and alone and is_participle(self.words[group.head])
 
     def _supposed(self, group: Group) -> bool:
@@ -300,7 +308,7 @@ class _Deeds(Groups):
             inherited = last.subject if last else frozenset[str]()
             asked = word in ("you", "we", "i")
             return frozenset[str]() if asked else inherited, not (asked or inherited), place, None
-        if word in BOUNDS | {","}:
+        if word in _ENDS:
             first = self._insertion(place) if word == "," else 0
             renamed = self._renamed(first, place)
             again = self._keys(range(first + 1, place)) if renamed else frozenset[str]()
@@ -331,7 +339,7 @@ class _Deeds(Groups):
         low = place
         while low >= 0:
             word = self.words[low]
-            if word in BOUNDS | RELATIVE | THEN or word == "," or low in self.heads:
+            if word in _CLAUSE_ENDS or word == "," or low in self.heads:
                 break
             if word in JOINS and any(n in self.heads for n in range(self._comma(low), low)):
                 break
@@ -350,7 +358,7 @@ class _Deeds(Groups):
 
     def _comma(self, place: int) -> int:
         """Return where the part between commas begins that a place stands in."""
-        while place > 0 and self.words[place - 1] not in BOUNDS | {","}:
+        while place > 0 and self.words[place - 1] not in _ENDS:
             place -= 1
         return place
 
@@ -378,7 +386,7 @@ class _Deeds(Groups):
                 return 0
             if self.words[place] == ",":
                 opens = self.words[place + 1]
-                inside = opens in RELATIVE | DETERMINERS or is_participle(opens)
+                inside = opens in _NOUN_LEADS or is_participle(opens)
                 noun = not self.heads & set(range(place, comma)) and comma - place <= APPOSED
                 return place if inside or noun else 0
         return 0
@@ -388,7 +396,7 @@ class _Deeds(Groups):
         stop = len(self.tokens)
         for number in range(start, len(self.tokens)):
             word = self.words[number]
-            if word in BOUNDS | RELATIVE | THEN or (word == "," and not self._apposed(number)):
+            if word in _CLAUSE_ENDS or (word == "," and not self._apposed(number)):
                 stop = number
                 break
         following = self.groups[place + 1] if place + 1 < len(self.groups) else None
@@ -418,7 +426,7 @@ class _Deeds(Groups):
         end = comma + 1
         while end < len(self.tokens) and self.tokens[end].capital and self.tokens[end].key:
             end += 1
-        return comma + 1 < end and (end == len(self.tokens) or self.words[end] in BOUNDS | {","})
+        return comma + 1 < end and (end == len(self.tokens) or self.words[end] in _ENDS)
 
     def _after_join(self, start: int, end: int) -> int:
         """Return the last "and" before the subject of the next verb, or that verb."""

@@ -205,9 +205,13 @@ def reached(value: Value, unit: str, amount: Fraction) -> bool:
 
 
 def is_equal(value: Value, amount: Fraction) -> bool:
-    near = Fraction(1, 20) if value.approximate or value.step else Fraction(0)
-    near = max(near, _rounded(value))
-    return any(abs(number - amount) <= abs(amount) * near for number in numbers_of(value) if number)
+    numbers = [number for number in numbers_of(value) if number]
+    if amount in numbers:  # asked of a great many amounts
+        return True
+    near = _rounded(value)
+    if value.approximate or value.step:
+        near = max(near, Fraction(1, 20))
+    return bool(near) and any(abs(number - amount) <= abs(amount) * near for number in numbers)
 
 
 def _rounded(value: Value) -> Fraction:

@@ -7,7 +7,7 @@ such as "doubles", "an hour later" and "a month" add to them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from faithguard.verifiers._values import Value, find_values
 from faithguard.verifiers.rules._scene import Scene
@@ -20,19 +20,25 @@ def lines_of(scene: Scene, *, timed: bool) -> Iterator[tuple[Value, ...]]:
     numbers = [near.number for near in scene.near]
     beside = [n + step for n in numbers[:_BEST] for step in (-1, 1)]
     holding = [n for value in scene.reading.values for n in sorted(scene.context.holders(value))]
-    short = range(len(scene.all)) if timed and len(scene.all) <= _SHORT else ()
-    for number in dict.fromkeys([*numbers, *beside, *holding[:_BEST], *short]):
+    every = range(len(scene.all)) if timed and len(scene.all) <= _SHORT else ()
+    periods = [(short, times) for long, short, times in _IN_ONE if long.search(scene.reading.text)]
+    for number in dict.fromkeys([*numbers, *beside, *holding[:_BEST], *every]):
         if 0 <= number < len(scene.all):
             reading = scene.all[number]
-            yield (
-                *reading.values,
-                *_each(reading.text),
-                *_factors(reading.text),
-                *_periods(scene, reading.text),
-            )
+            yield (*_in(scene, number), *_periods(periods, reading.text))
             if timed:
                 yield from _times(reading.text)
             yield from (values for _, values in reading.columns if values)
+
+
+def _in(scene: Scene, number: int) -> tuple[Value, ...]:
+    """Return the values of a sentence, and what its words add to them, whatever is claimed."""
+    found: tuple[Value, ...] | None = scene.pages.notes.get(("given", number))
+    if found is None:
+        reading = scene.all[number]
+        found = (*reading.values, *_each(reading.text), *_factors(reading.text))
+        scene.pages.notes["given", number] = found
+    return found
 
 
 def _each(text: str) -> Iterator[Value]:
@@ -51,10 +57,10 @@ def _factors(text: str) -> Iterator[Value]:
         yield from find_values(f"{_FACTORS[match[1].lower()]} times")
 
 
-def _periods(scene: Scene, text: str) -> Iterator[Value]:
+def _periods(periods: Sequence[tuple[re.Pattern[str], int]], text: str) -> Iterator[Value]:
     """Yield how many of the periods of a sentence the period of the claim holds."""
-    for long, short, times in _IN_ONE:
-        if long.search(scene.reading.text) and short.search(text):
+    for short, times in periods:
+        if short.search(text):
             yield from find_values(f"{times} times")
 
 

@@ -44,6 +44,27 @@ from faithguard.verifiers.rules._small_words import (
 
 __all__ = ["Group", "Groups"]
 
+# joined once: these are asked of every word
+_NO_DESCRIPTION = BOUNDS | RELATIVE | JOINS | PRONOUNS | THEN | {",", "to"}
+_BEHIND_INFINITIVE = DETERMINERS | PRONOUNS | BOUNDS | PREPOSITIONS | {",", "and"}
+_BEHIND_VERB = DETERMINERS | PRONOUNS | {"to", "that", "not", "no"}
+_BEFORE_VERB = PRONOUNS | RELATIVE | JOINS | {",", ")", "both"}
+_BEHIND_ORDER = DETERMINERS | PRONOUNS | PREPOSITIONS
+_NO_SUBJECT = PREPOSITIONS | DETERMINERS | {"to"}
+_CLAUSE_ENDS = BOUNDS | RELATIVE | {",", "and"}
+_VERB_ENDS = BOUNDS | RELATIVE | {",", "to"}
+_CLAUSE_OPENS = BOUNDS | RELATIVE | {","}
+_SURE_AUXILIARIES = BE | HAVE | DO | MODALS.keys() - {"need"}
+_AUXILIARIES = BE | HAVE | DO | MODALS.keys()
+_OPENINGS = BOUNDS | JOINS | {",", ""}
+_PARTINGS = BOUNDS | JOINS | {","}
+_SUBJECTS = RELATIVE | PRONOUNS | JOINS
+_STAND_INS = RELATIVE | PRONOUNS
+_NOUN_LEADS = DETERMINERS | PREPOSITIONS
+_NOUN_OPENS = DETERMINERS | PRONOUNS
+_NO_VERBS = BOUNDS | CALLED
+_ENDS = BOUNDS | {","}
+
 
 @dataclass(slots=True)
 class Group:
@@ -92,7 +113,7 @@ class Groups:
         self.words = [t.key if t.key and t.key.isupper() else t.lower for t in self.tokens]
         for number, word in enumerate(self.words[:-1]):
             then = self.words[number + 1]
-            if word == "provided" and (then == "that" or then in PRONOUNS | DETERMINERS):
+            if word == "provided" and (then == "that" or then in _NOUN_OPENS):
                 self.words[number] = "if" if self._word(number - 1) not in PLAIN else word
         self.groups = list(self._groups())
         self.heads = {n for g in self.groups for n in range(g.start, g.head + 1)}
@@ -171,7 +192,7 @@ class Groups:
         self, start: int, place: int, last: str, denied: bool, modal: str
     ) -> Group | None:
         self._after = place - 1
-        if place >= len(self.tokens) or self.words[place] in BOUNDS | JOINS | {","}:
+        if place >= len(self.tokens) or self.words[place] in _PARTINGS:
             return Group(start, -1, denied=denied, modal=modal)
         token, word = self.tokens[place], self.words[place]
         if last == "be":
@@ -205,16 +226,14 @@ class Groups:
 
     def _full(self, number: int) -> Group | None:
         token, word = self.tokens[number], self.words[number]
-        no_word = token.value >= 0 or (token.key or "#")[0] == "#" or word in BOUNDS | CALLED
+        no_word = token.value >= 0 or (token.key or "#")[0] == "#" or word in _NO_VERBS
         if no_word and base_of(word) not in LIGHT:
             return None
         if token.capital and number and self._word(number - 1) not in BOUNDS:
             return None
         base = base_of(word)
         after = self._word(number + 1)
-        if base is None and not (
-            self._word(number - 1) == "to" and after in DETERMINERS | PRONOUNS
-        ):
+        if base is None and not (self._word(number - 1) == "to" and after in _NOUN_OPENS):
             return None
         before = number - 1
         while before >= 0 and (self.words[before] in ADVERBS or self._is_adverb(before)):
@@ -242,12 +261,12 @@ class Groups:
             bool(self.tokens[before].key)
             or self.tokens[before].capital
             or self.tokens[before].value >= 0
-            or self.words[before] in PRONOUNS | RELATIVE | JOINS | {",", ")", "both"}
+            or self.words[before] in _BEFORE_VERB
         )
 
     def _past(self, number: int, before: int, denied: bool) -> Group | None:
         previous = self._word(before)
-        if self._word(number + 1) == "by" and before >= 0 and previous not in RELATIVE | PRONOUNS:
+        if self._word(number + 1) == "by" and before >= 0 and previous not in _STAND_INS:
             joined = previous in JOINS
             return Group(number, number, passive=True, denied=denied, reduced=not joined)
         if denied and is_participle(self.words[number]) and self._opens(before + 1):
@@ -276,16 +295,14 @@ class Groups:
         finite = number + 1 < len(self.words) and self._base(number + 1)[0] in FINITE
         if finite and RELATIVE.isdisjoint(near):
             return None  # "train lines were halted"
-        opens = following in DETERMINERS | PRONOUNS | {"to", "that", "not", "no"}
+        opens = following in _BEHIND_VERB
         content = number + 1 < len(self.tokens) and bool(self.tokens[number + 1].key)
         if content and not opens and base_of(following) and not following.endswith("ing"):
             return None
-        compound = self._word(before - 1) in DETERMINERS | PREPOSITIONS
-        if compound and (number + 1 == len(self.tokens) or following in BOUNDS | {","}):
+        compound = self._word(before - 1) in _NOUN_LEADS
+        if compound and (number + 1 == len(self.tokens) or following in _ENDS):
             return None  # "in straight sets."
-        named = before >= 0 and (
-            self.tokens[before].capital or previous in RELATIVE | PRONOUNS | JOINS
-        )
+        named = before >= 0 and (self.tokens[before].capital or previous in _SUBJECTS)
         inside = not RELATIVE.isdisjoint(self.words[max(0, before - 2) : before])
         verb = inside or opens or named or content or not compound or not self._verb_later(number)
         subject = self._follows_subject(before)
@@ -300,7 +317,7 @@ class Groups:
         if opens or (previous in {",", "and", "then", "please"} and not token.capital):
             if opens and token.capital and base_of(following):
                 return None  # a name: "Rovers beat"
-            object_ = following in DETERMINERS | PRONOUNS | PREPOSITIONS or (
+            object_ = following in _BEHIND_ORDER or (
                 number + 1 < len(self.tokens) and bool(self.tokens[number + 1].key)
             )
             return Group(start, number, denied=denied) if object_ or not opens else None
@@ -316,19 +333,19 @@ class Groups:
         if before < 0 or not self.tokens[before].key or self._is_adverb(before):
             return False
         low = number
-        while low > 0 and self.words[low - 1] not in BOUNDS | RELATIVE | {","}:
+        while low > 0 and self.words[low - 1] not in _CLAUSE_OPENS:
             low -= 1
         high = number + 1
-        while high < len(self.words) and self.words[high] not in BOUNDS | RELATIVE | {",", "and"}:
+        while high < len(self.words) and self.words[high] not in _CLAUSE_ENDS:
             high += 1
         others = (*range(low, before + 1), *range(number + 1, high))
-        opens = self.words[low] not in PREPOSITIONS | DETERMINERS | {"to"}
+        opens = self.words[low] not in _NO_SUBJECT
         follows = high > number + 1 and not self.words[number + 1].endswith("ing")
         return (
             opens
             and follows
             and not any(
-                self._base(n)[0] in BE | HAVE | DO | MODALS.keys()
+                self._base(n)[0] in _AUXILIARIES
                 or self.words[n] == "to"
                 or is_past(self.words[n])
                 or (self.words[n][-1:] == "s" and base_of(self.words[n]) is not None)
@@ -338,7 +355,7 @@ class Groups:
 
     def _opens(self, number: int) -> bool:
         """Whether a place stands behind a comma, a conjunction or nothing."""
-        return self._word(number - 1) in BOUNDS | JOINS | {",", ""}
+        return self._word(number - 1) in _OPENINGS
 
     def _is_adverb(self, number: int) -> bool:
         return self.words[number].endswith("ly") or self.words[number] in NOT
@@ -347,9 +364,9 @@ class Groups:
         """Whether a participle only describes its noun: "items marked so cannot be returned"."""
         for place in range(number + 1, len(self.tokens)):
             word = self._base(place)[0]
-            if word in BOUNDS | RELATIVE | JOINS | PRONOUNS | THEN | {",", "to"}:
+            if word in _NO_DESCRIPTION:
                 return False
-            if word in BE | HAVE | DO | MODALS.keys() - {"need"}:
+            if word in _SURE_AUXILIARIES:
                 return True
         return False
 
@@ -369,18 +386,16 @@ class Groups:
             self.tokens[number + 1].key is not None or self.tokens[number + 1].value >= 0
         )
         return base_of(self.words[number]) == self.words[number] and (
-            content or after in DETERMINERS | PRONOUNS
+            content or after in _NOUN_OPENS
         )
 
     def _verb_later(self, number: int) -> bool:
         """Whether another word of the clause can be its verb: "staff costs in May rose"."""
         for place in range(number + 1, len(self.tokens)):
             word = self._base(place)[0]
-            if word in BOUNDS | RELATIVE | {",", "to"}:
+            if word in _VERB_ENDS:
                 return False
-            if word in BE | HAVE | DO | MODALS.keys() or (
-                base_of(word) and self._word(place - 1) not in DETERMINERS | PREPOSITIONS
-            ):
+            if word in _AUXILIARIES or (base_of(word) and self._word(place - 1) not in _NOUN_LEADS):
                 return True
         return True
 
@@ -393,8 +408,7 @@ class Groups:
         if leads and base_of(leads) is None and leads not in TO:
             return None
         if after < len(self.tokens) and not (
-            self.words[after] in DETERMINERS | PRONOUNS | BOUNDS | PREPOSITIONS | {",", "and"}
-            or self.tokens[after].key
+            self.words[after] in _BEHIND_INFINITIVE or self.tokens[after].key
         ):
             return None
         denied = leads in ("refused", "refuses", "refuse", "failed", "fails", "fail", "unable")

@@ -24,7 +24,7 @@ _NEGATORS = frozenset(
     " không chẳng tidak bukan לא אינו אינה δεν δε μην eivät nem nejsou není"
     " नहीं न मत لا لم لن ليس ليست غير".split()
 )
-_SPANISH = frozenset(("no",))
+_SPANISH_NEGATORS = _NEGATORS | {"no"}
 """In Portuguese it says where."""
 _PLAIN = {"нельзя": "можно", "нет": "есть", "yok": "var", "yoktur": "vardır"}
 """What a word that denies says without its denial."""
@@ -58,6 +58,8 @@ _TURKISH = re.compile(
 def only_denied(scene: Scene, name: str) -> Verdict | None:
     """Veto the words of the context with one negation more or less."""
     mine = dict(_form(scene.claim.text))
+    if not any(mine.values()) and not any(_may_deny(n.sentence.words) for n in scene.near):
+        return None
     found: Near | None = None
     for near in scene.near if mine else ():
         if near.sentence.denied or near.sentence.header:
@@ -72,7 +74,22 @@ def only_denied(scene: Scene, name: str) -> Verdict | None:
     return contradiction(scene, name, "the context differs by a negation", found)
 
 
-@lru_cache(maxsize=2_048)
+@lru_cache(maxsize=512)
+def _may_deny(text: str) -> bool:
+    """Whether a text may hold a denial; much cheaper than its forms."""
+    lower = text.lower()
+    return (
+        not text.isascii()
+        or not _DENYING.isdisjoint(_WORD.findall(lower))
+        or _MAY_BE_TURKISH.search(lower) is not None
+    )
+
+
+_DENYING = _SPANISH_NEGATORS | frozenset(_PLAIN)
+_MAY_BE_TURKISH = re.compile("m[ae]z|miyor|muyor|m[ae]di")
+
+
+@lru_cache(maxsize=512)
 def _forms(text: str) -> tuple[tuple[tuple[str, ...], bool], ...]:
     """Return the words of a text, and of its clauses, without negations; whether these are odd."""
     divides = _THAI_DIVIDES if _THAI.search(text) else _DIVIDES
@@ -99,12 +116,14 @@ def _form(text: str) -> Iterator[tuple[tuple[str, ...], bool]]:
 
 
 def _spaced(words: list[str], spoken: str) -> tuple[tuple[str, ...], bool] | None:
-    denials = _NEGATORS | (_SPANISH if spoken == "es" else frozenset[str]())
+    denials = _SPANISH_NEGATORS if spoken == "es" else _NEGATORS
     denied = [word for word in words if word in denials or word in _PLAIN]
     if "ne" in denied and not _WITH_NE.isdisjoint(denied):
         denied.remove("ne")  # "ne ... pas" denies once
     kept = [
-        _PLAIN.get(word, word) for word in words if word in _PLAIN or word not in denials | _SMALL
+        _PLAIN.get(word, word)
+        for word in words
+        if word in _PLAIN or not (word in denials or word in _SMALL)
     ]
     if len(kept) < _FEWEST:
         return None

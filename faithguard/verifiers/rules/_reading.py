@@ -22,9 +22,11 @@ from faithguard.verifiers.rules._identifiers_in import Identifier, find_identifi
 from faithguard.verifiers.rules._synonyms import SYNONYMS
 
 __all__ = [
+    "UNSURE",
     "Clause",
     "Reading",
     "Token",
+    "capital_keys",
     "identifiers_of",
     "key_of",
     "keys_of",
@@ -151,13 +153,31 @@ def _keys_in(text: str) -> set[str]:
     return keys
 
 
+def capital_keys(sentence: Sentence) -> set[str]:
+    """Return the keys of the words of a sentence that have a capital: cheaper than to read it.
+
+    `UNSURE` is among them where a word with a capital may be read in parts.
+    """
+    keys: set[str] = set()
+    for word in _WORD.findall(sentence.text if sentence.header else sentence.words):
+        if word != word.lower():
+            keys.add((key_of(word) or word) if word.isalpha() else UNSURE)
+            if len(word) == 1:
+                keys.add(word)
+    return keys
+
+
+UNSURE = ""
+"""No key: a word whose keys are not known before it is read."""
+
+
 def identifiers_of(sentence: Sentence) -> list[Identifier]:
     """Return the identifiers of a sentence, those that its reading has."""
     row = bool(sentence.header)
     return find_identifiers(sentence.text.replace(sentence.mark, "|") if row else sentence.text)
 
 
-@lru_cache(maxsize=8_192)
+@lru_cache(maxsize=1_024)
 def read(text: str) -> Reading:
     """Return the reading of a text; linear in its length."""
     identifiers = tuple(find_identifiers(text))
@@ -178,7 +198,7 @@ def _outside(values: tuple[Value, ...], identifiers: tuple[Identifier, ...]) -> 
             yield value
 
 
-@lru_cache(maxsize=2_048)
+@lru_cache(maxsize=512)
 def _read_row(text: str, header: str, mark: str) -> Reading:
     """Read a row cell by cell, each with its column and the first cell."""
     columns = [
@@ -235,6 +255,7 @@ def _tokens(
     """Yield words and marks; an identifier is one word."""
     at = 0
     number = place = 0
+    unspaced = not text.isascii() and _UNSPACED.search(text) is not None
     while match := _WORD.search(text, place):
         start, place = match.span()
         while number < len(identifiers) and identifiers[number].end <= start:
@@ -250,19 +271,18 @@ def _tokens(
             at += 1
         inside = at < len(values) and values[at].start <= start
         word = text[start:place]
-        if not word.isascii() and _UNSPACED.search(word):
+        if unspaced and _UNSPACED.search(word):
             yield from _unspaced(word, start, values)
             continue
-        letter = len(word) == 1 and word.isupper()
-        letter = letter and (word not in "AI" or _names_one(text, start))
-        yield Token(
-            lower=word.lower().replace("’", "'"),
-            key=None if inside or not word[0].isalnum() else word if letter else key_of(word),
-            start=start,
-            end=place,
-            capital=word[0].isupper(),
-            value=at if inside else -1,
-        )
+        capital = word[0].isupper()
+        key = None
+        if not inside and word[0].isalnum():
+            letter = capital and len(word) == 1 and (word not in "AI" or _names_one(text, start))
+            key = word if letter else key_of(word)
+        lower = word.lower()
+        if "’" in lower:
+            lower = lower.replace("’", "'")
+        yield Token(lower, key, start, place, capital, at if inside else -1)
 
 
 def _names_one(text: str, start: int) -> bool:
@@ -302,7 +322,7 @@ def _pairs(piece: str, at: int) -> Iterator[Token]:
         yield Token(key, key, at + offset, at + offset + len(key), capital=False)
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=16_384)
 def key_of(word: str) -> str | None:
     """Return what a word shares with its other forms and its synonyms."""
     plain = word.lower().replace("’", "'")
@@ -382,7 +402,7 @@ def _names(tokens: tuple[Token, ...], text: str) -> Iterator[tuple[int, int]]:
         if end > number:
             opens = number == 0 or tokens[number - 1].lower in ".!?:|"
             start = number
-            if opens and tokens[start].lower in FUNCTION_WORDS | _LINKS:
+            if opens and (tokens[start].lower in FUNCTION_WORDS or tokens[start].lower in _LINKS):
                 start += 1
             if end > start:
                 yield start, end

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -19,8 +19,10 @@ from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context, Sentence
 from faithguard.verifiers.rules._identifiers_in import Identifier
 from faithguard.verifiers.rules._reading import (
+    UNSURE,
     Reading,
     Token,
+    capital_keys,
     identifiers_of,
     keys_of,
     read,
@@ -87,20 +89,30 @@ class _Pages:
             for key in keys_of(sentence, context.values[number]):
                 self._index[key].append(number)
         self._texts = tuple(passage.text for passage in context.passages)
-        self.squeezed = tuple(squeezed(passage.text) for passage in context.passages)
-        self.figures = tuple(_figures(passage.text) for passage in context.passages)
-        """The digits of each passage, without what is written between two of them."""
         self.scenes: dict[str, Scene] = {}
+        self.near: dict[str, tuple[Near, ...]] = {}
+        """The sentences near to a claim, by its text."""
         self.notes: dict[tuple[str, int], Any] = {}
         """What a family has found out about a sentence, by its own name and the number."""
         self._subjects: dict[int, frozenset[str]] = {}
         self._following: dict[int, bool] = {}
         self._proper: dict[str, bool] = {}
+        self._capitals: dict[int, set[str]] = {}
         self._small: dict[str, bool] = {}
 
     def holders(self, key: str) -> Sequence[int]:
         """Return the numbers of the sentences that hold a word or, after a "#", an identifier."""
         return (self._codes if key.startswith("#") else self._index).get(key, ())
+
+    @lazy
+    def squeezed(self) -> tuple[str, ...]:
+        """Each passage without spaces, quotes and case."""
+        return tuple(map(squeezed, self._texts))
+
+    @lazy
+    def figures(self) -> tuple[str, ...]:
+        """The digits of each passage, without what is written between two of them."""
+        return tuple(map(_figures, self._texts))
 
     @lazy
     def tables(self) -> list[Table]:
@@ -134,10 +146,19 @@ class _Pages:
         if key not in self._proper:
             self._proper[key] = any(
                 (first or last > 1) and any(t.key == key for t in reading.tokens[first:last])
-                for reading in map(self.readings.__getitem__, self.holders(key))
+                for reading in map(self.readings.__getitem__, self._with_capital(key))
                 for first, last in reading.names
             )
         return self._proper[key]
+
+    def _with_capital(self, key: str) -> Iterator[int]:
+        """Yield the sentences that may write a word with a capital: the others are not read."""
+        for number in self.holders(key):
+            found = self._capitals.get(number)
+            if found is None:
+                found = self._capitals[number] = capital_keys(self.sentences[number])
+            if key in found or UNSURE in found:
+                yield number
 
     def in_lower_case(self, token: Token) -> bool:
         """Whether a word stands anywhere without a capital; words that only link do."""
@@ -201,10 +222,17 @@ class Scene:
     claim: Claim
     context: Context
     reading: Reading
-    near: tuple[Near, ...]
     pages: _Pages
     stands: bool
     """Whether the context says it word for word, as a whole sentence or clause."""
+
+    @property
+    def near(self) -> tuple[Near, ...]:
+        """The sentences that share most with it, the best first; found when first asked for."""
+        found = self.pages.near.get(self.reading.text)
+        if found is None:
+            found = self.pages.near[self.reading.text] = _near(self.reading, self.pages)
+        return found
 
     @property
     def all(self) -> Sequence[Reading]:
@@ -262,10 +290,10 @@ def scene_of(claim: Claim, context: Context) -> Scene:
     scene = pages.scenes.get(claim.text)
     if scene is None or scene.claim != claim:
         reading = read(claim.text)
-        near = _near(reading, pages)
-        scene = Scene(claim, context, reading, near, pages, context.stands(claim.text))
+        scene = Scene(claim, context, reading, pages, context.stands(claim.text))
         if len(pages.scenes) >= _MOST_SCENES:
             pages.scenes.clear()
+            pages.near.clear()
         pages.scenes[claim.text] = scene
     return scene
 

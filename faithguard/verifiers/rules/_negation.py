@@ -32,7 +32,7 @@ from faithguard.verifiers.rules._reading import key_of
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 from faithguard.verifiers.rules._told import known_deeds, told
 
-__all__ = ["denied_or_not", "gainsaid", "none_such"]
+__all__ = ["denied_or_not", "gainsaid", "hedged", "none_such"]
 
 
 def gainsaid(scene: Scene, name: str) -> Verdict | None:
@@ -51,7 +51,7 @@ def gainsaid(scene: Scene, name: str) -> Verdict | None:
                     and said > best
                     and collide(mine, theirs, scene, near)
                     and not _of_others(mine, theirs, scene, near)
-                    and not _hedged(scene, near)
+                    and not hedged(scene, near)
                 ):
                     against, best = near, said
         if against is not None and best > for_it:
@@ -84,7 +84,7 @@ _NONE = frozenset("no none nobody neither any".split())
 _UNLIKE = re.compile(r"\b(?:unlike|in\s+contrast\s+to|as\s+opposed\s+to)\s[^,.;]{1,60}", re.I)
 
 
-def _hedged(scene: Scene, near: Near) -> bool:
+def hedged(scene: Scene, near: Near) -> bool:
     """Whether both sentences tie what they say to something: "unless it is full", "if not full"."""
     if _OR_NOT.search(near.reading.text):
         return True

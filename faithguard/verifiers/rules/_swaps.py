@@ -17,7 +17,7 @@ from faithguard.verifiers.rules._reading import Reading, key_of
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 from faithguard.verifiers.rules._told import known_deeds, told
 
-__all__ = ["HELD", "done_by_another", "done_to_another", "short_sentences", "swapped_deeds"]
+__all__ = ["HELD", "converse", "done_by_another", "done_to_another", "short_sentences", "swapped_deeds"]
 
 
 HELD = 0.75
@@ -50,6 +50,12 @@ _CONVERSE = {
     for word in side.split()
     if (key := key_of(word))
 }
+
+
+def converse(one: str, other: str) -> bool:
+    """Whether two verbs tell one deed from its two sides: "buy", "sell"."""
+    first, second = _CONVERSE.get(one), _CONVERSE.get(other)
+    return first is not None and second is not None and first[0] == second[0]
 
 
 _LONGEST = 60

@@ -1,0 +1,187 @@
+"""What a statement allows, demands or says to be so, and another takes back.
+
+In: a scene. Out: a veto where the claim says that something may be, must be or is so, and the
+sentence that speaks of the same says that it may not, need not or is not, in whatever words
+("prohibited", "need not", "optional", "turned down"); else None. English.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from faithguard.types import Verdict
+from faithguard.verifiers.rules._antonyms import affirmative, opposed
+from faithguard.verifiers.rules._deeds import Deed
+from faithguard.verifiers.rules._denials import other_values
+from faithguard.verifiers.rules._lexicon import alike, lexical_opposites
+from faithguard.verifiers.rules._negation import hedged
+from faithguard.verifiers.rules._reading import key_of
+from faithguard.verifiers.rules._scene import Near, Scene, contradiction
+from faithguard.verifiers.rules._swaps import converse
+from faithguard.verifiers.rules._told import known_deeds, told
+
+__all__ = ["taken_back"]
+
+
+def _keys(words: str) -> frozenset[str]:
+    return frozenset(filter(None, map(key_of, words.split())))
+
+
+_MAY = _keys("allow permit accept admit welcome entitle eligible able possible legal lawful")
+_MAY_NOT = _keys(
+    "forbid prohibit ban bar disallow exclude ineligible illegal unlawful impossible unable refuse"
+)
+_MUST = _keys("need require oblige mandatory compulsory obligatory necessary essential")
+_NEED_NOT = _keys("optional voluntary unnecessary waive exempt")
+_BARE = _keys("be have do get make take use go come give keep")
+"""Verbs that add nothing to what is said of."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Stance:
+    """What a deed says of its topic."""
+
+    kind: str
+    """"may", "must" or "is"."""
+    yes: bool
+    topic: frozenset[str]
+    verb: str
+    deed: Deed
+
+
+def _stance(deed: Deed) -> _Stance:
+    sides, yes = deed.sides, not deed.denied
+    if deed.verb in _MAY:
+        return _Stance("may", yes, sides, "", deed)
+    if deed.verb in _MAY_NOT:
+        return _Stance("may", not yes, sides, "", deed)
+    if deed.verb in _MUST:
+        return _Stance("must", yes, sides, "", deed)
+    if deed.verb in _NEED_NOT:
+        return _Stance("must", not yes, sides, "", deed)
+    topic = sides if deed.verb in _BARE else sides | {deed.verb}
+    if deed.modal == "can":
+        return _Stance("may", yes, topic, deed.verb, deed)
+    if deed.modal == "must":
+        return _Stance("must" if yes else "may", yes, topic, deed.verb, deed)
+    if deed.modal == "need":
+        return _Stance("must", not yes, topic, deed.verb, deed)
+    return _Stance("is", yes, topic, deed.verb, deed)
+
+
+def _known(scene: Scene, near: Near) -> tuple[_Stance, ...]:
+    key = "stances", near.number
+    found: tuple[_Stance, ...] | None = scene.pages.notes.get(key)
+    if found is None:
+        deeds = known_deeds(scene, near)
+        found = scene.pages.notes[key] = tuple(map(_stance, deeds))
+    return found
+
+
+_MOST_OF_IT = 0.6
+_ENOUGH = 0.5
+
+
+def taken_back(scene: Scene, name: str) -> Verdict | None:
+    """Veto what the context takes back, and says nowhere."""
+    for deed in told(scene):
+        mine = _stance(deed)
+        if not mine.topic or deed.conditional:
+            continue
+        against = _against(scene, mine)
+        if against is not None:
+            near, theirs = against
+            if hedged(scene, near):
+                continue
+            reason = f"the context says {'the opposite' if theirs.yes else 'no'} of it"
+            return contradiction(scene, name, reason, near)
+    return None
+
+
+def _against(scene: Scene, mine: _Stance) -> tuple[Near, _Stance] | None:
+    best: tuple[Near, _Stance] | None = None
+    most = 0.0
+    said: list[frozenset[str]] = []
+    for near in scene.near:
+        for theirs in _known(scene, near):
+            kind = _relation(mine, theirs)
+            if not kind:
+                continue
+            shared = alike(mine.topic, theirs.topic | scene.pages.inherited(near.number))
+            if kind > 0:
+                said.append(shared)
+            elif kind < 0 and _collide(mine, theirs, shared, scene, near):
+                weight = scene.weight(shared)
+                if weight > most:
+                    best, most = (near, theirs), weight
+    if best is None:
+        return None
+    shared = alike(mine.topic, best[1].topic)
+    if any(shared <= other for other in said):
+        return None
+    return best
+
+
+def _relation(mine: _Stance, theirs: _Stance) -> int:
+    """Return 1 if two stances agree, -1 if one takes the other back, else 0."""
+    same = mine.yes == theirs.yes
+    verbs = _verbs(mine, theirs)
+    if verbs < 0:
+        same = not same
+    kinds = {mine.kind, theirs.kind}
+    if kinds == {"is"} and not verbs:
+        return 0
+    if kinds == {"may", "must"}:
+        if mine.kind == "may" and not mine.yes and theirs.yes:
+            return -1
+        if theirs.kind == "may" and not theirs.yes and mine.yes:
+            return -1
+        return 1 if mine.yes and theirs.yes else 0
+    if kinds == {"is", "must"}:
+        return 1 if same else 0
+    if kinds == {"is", "may"}:
+        return 1 if same else -1 if verbs else 0
+    return 1 if same else -1
+
+
+def _verbs(mine: _Stance, theirs: _Stance) -> int:
+    """Return 1 if two verbs say the same, -1 if one says the opposite, else 0."""
+    one, other = mine.verb, theirs.verb
+    if not one or not other:
+        return 1 if one != other and not (one or other) else 0
+    if (opposed(one, other) or other in lexical_opposites(one)) and not converse(one, other):
+        return -1 if _one_subject(mine, theirs) else 0
+    for word, key in ((mine.deed.word, other), (theirs.deed.word, one)):
+        plain = affirmative(word)
+        if plain is not None and key_of(plain) == key:
+            return -1
+    return 1 if alike((one,), (other,)) else 0
+
+
+def _one_subject(mine: _Stance, theirs: _Stance) -> bool:
+    """Whether two deeds are of one subject, as far as they tell."""
+    own, other = mine.deed.subject, theirs.deed.subject
+    return not own or not other or theirs.deed.pronoun or bool(alike(own, other))
+
+
+def _collide(
+    mine: _Stance, theirs: _Stance, shared: frozenset[str], scene: Scene, near: Near
+) -> bool:
+    """Whether two stances of which one takes back the other are of one thing."""
+    if theirs.deed.conditional or theirs.deed.without or mine.deed.without or not shared:
+        return False
+    if theirs.deed.only or mine.deed.only:
+        return False
+    own = alike(theirs.topic, mine.topic)
+    subject = theirs.deed.subject
+    if subject and subject - own and not theirs.deed.pronoun:
+        return False
+    if scene.weight(own) < _MOST_OF_IT * scene.weight(theirs.topic):
+        return False
+    if scene.weight(shared) < _ENOUGH * scene.weight(mine.topic):
+        return False
+    if mine.deed.subject and not alike(
+        mine.deed.subject, theirs.topic | scene.pages.inherited(near.number)
+    ):
+        return False
+    return not other_values(mine.deed, theirs.deed, scene, near)

@@ -60,7 +60,7 @@ def _comparisons(reading: Reading) -> Iterator[_Comparison]:
         if token.key is None:
             continue
         if before in ("more", "less"):
-            what = token.key
+            what = token.lower
         elif token.lower.endswith("er") and (opposite(token.lower) or than_after(tokens, number)):
             what = token.lower
         else:

@@ -26,8 +26,10 @@ from faithguard.verifiers.rules._small_words import (
     LONGEST,
     NO_SUCH,
     NONE,
+    MEANING,
     NOT,
     PARTICLES,
+    PHRASES,
     PREPOSITIONS,
     PRONOUNS,
     RELATIVE,
@@ -166,6 +168,8 @@ class _Deeds(Groups):
             denied = not denied
         if denied and "until" in self.words[start - 1 : stop + 1]:
             return None  # "does not start until May" starts
+        if denied and group.modal == "must" and self._word(group.head - 1) == "to":
+            group = replace(group, modal="need")
         verb, word = self._verb(group)
         if verb == "lack":
             verb, denied = "have", not denied
@@ -217,6 +221,9 @@ class _Deeds(Groups):
             return group.linking, group.linking
         word = self.words[group.head]
         base = base_of(word)
+        after = next((w for w in self.words[group.head + 1 : group.head + 4] if w in MEANING), "")
+        if after and (meant := PHRASES.get(f"{base} {after}")):
+            return key_of(meant) or meant, word
         negative = group.adjective or (group.passive and base is not None and base[:2] == "un")
         if negative or base is None:
             return self.tokens[group.head].key or word, word
@@ -299,6 +306,8 @@ class _Deeds(Groups):
         if word in PRONOUNS:
             inherited = last.subject if last else frozenset[str]()
             asked = word in ("you", "we", "i")
+            if word == "one" and self._word(place - 1) in NONE:
+                return frozenset(), False, place - 1, None  # "no one may"
             return frozenset[str]() if asked else inherited, not (asked or inherited), place, None
         if word in BOUNDS | {","}:
             first = self._insertion(place) if word == "," else 0

@@ -29,6 +29,7 @@ from faithguard.verifiers.rules._small_words import (
     LIGHT,
     LIKEWISE,
     MODALS,
+    NO_ADVERBS,
     NOT,
     PLAIN,
     PLURAL,
@@ -280,7 +281,7 @@ class Groups:
         content = number + 1 < len(self.tokens) and bool(self.tokens[number + 1].key)
         if content and not opens and base_of(following) and not following.endswith("ing"):
             return None
-        compound = self._word(before - 1) in DETERMINERS | PREPOSITIONS
+        compound = self._word(before - 1) in DETERMINERS | PREPOSITIONS | {"not", "no"}
         if compound and (number + 1 == len(self.tokens) or following in BOUNDS | {","}):
             return None  # "in straight sets."
         named = before >= 0 and (
@@ -341,7 +342,8 @@ class Groups:
         return self._word(number - 1) in BOUNDS | JOINS | {",", ""}
 
     def _is_adverb(self, number: int) -> bool:
-        return self.words[number].endswith("ly") or self.words[number] in NOT
+        word = self.words[number]
+        return (word.endswith("ly") and word not in NO_ADVERBS) or word in NOT
 
     def _finite_later(self, number: int) -> bool:
         """Whether a participle only describes its noun: "items marked so cannot be returned"."""

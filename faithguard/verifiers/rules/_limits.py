@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from faithguard.types import Verdict
 from faithguard.verifiers._values import Value
 from faithguard.verifiers._values._words import language
+from faithguard.verifiers.rules._exceptions import is_excepted
 from faithguard.verifiers.rules._lexicon import alike
 from faithguard.verifiers.rules._reading import Reading
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
@@ -26,16 +27,19 @@ _CONDITION = (
 )
 _MARK = re.compile(
     rf"\b(?:(?P<condition>{_CONDITION}"
+    r"|(?:restricted|limited|confined)\s+to|reserved\s+for|when(?=\s+\w+ed\b)"
     r"|only\s+(?:when|with|after|for|to|in|on|at|by|from|through|during|under))"
     r"|(?P<unless>unless)"
     r"|(?P<exception>except(?:\s+(?:for|that|when|in|on|at|if|during))?|other\s+than|apart\s+from|excluding"
-    r"|with\s+the\s+exception\s+of|save\s+for|but\s+not|everything\s+but|all\s+but)"
+    r"|with\s+the\s+exception\s+of|save\s+for|(?:but|though|although|yet)\s+not(?!\s+(?:only|just))"
+    r"|everything\s+but|all\s+but|rather\s+than|instead\s+of|as\s+opposed\s+to)"
     r"|(?P<needs>(?:must|requires?|needs?)\s+(?:the\s+|a\s+|an\s+|to\s+(?:be|have)\s+)?)"
     r"|(?P<without>(?:no|not|never|nobody|none|cannot|neither|\w+n['’]t)\b[^.;:,]{0,60}?\bwithout))\b",
     re.I,
 )
 _ENDS = re.compile(r"[,;.:!?()–—]|\s(?:but|while|whereas|although|though|because|since)\s", re.I)
 _STATEMENT = re.compile(r"[;.:!?]|,?\s(?:but|while|whereas|although|though)\s", re.I)
+_BEFORE = re.compile(rf"{_STATEMENT.pattern}|,\s(?:and|or|so|yet)\s", re.I)
 _WAIVED = re.compile(
     r"\b(?:without(?:\s+(?:needing|having|requiring|any|first))?(?:\s+to)?|even\s+(?:if|when|though|without|after|before)|whether\s+or\s+not"
     r"|regardless\s+of(?:\s+(?:whether|how|when|what))?|irrespective\s+of|no\s+matter(?:\s+(?:whether|how|when|what|which|who))?"
@@ -47,6 +51,7 @@ _KEPT = re.compile(
     r"|instead|but|save|off\s+limits|unlike|without|if|\w+n['’]t|forbidden|prohibited|banned)\b",
     re.I,
 )
+_NEGATIVE = re.compile(r"\b(?:no|not|never|without|none|\w+n['’]t)\b", re.I)
 _LIGHT = frozenset("do made make take thing case".split())
 _HEAD = 0.5
 """Share of a limited statement that a claim must say."""
@@ -72,6 +77,7 @@ def limit_ignored(scene: Scene, name: str) -> Verdict | None:
         return None
     waivers = list(_waivers(mine))
     kept = _KEPT.search(_WAIVED.sub(" ", mine.text)) is not None
+    denied = _NEGATIVE.search(_WAIVED.sub(" ", mine.text)) is not None
     for near in scene.near:
         if near.reading.row:
             continue
@@ -79,7 +85,11 @@ def limit_ignored(scene: Scene, name: str) -> Verdict | None:
             said = alike(limit.head, mine.keys)
             if not said or scene.weight(said) < _HEAD * scene.weight(limit.head):
                 continue
-            waived = any(_is(waiver, limit, scene) for waiver in waivers)
+            if _NEGATIVE.search(limit.text) and limit.kind != "without":
+                continue  # "if it has not arrived", "without its arrival"
+            waived = not denied and any(_is(waiver, limit, scene) for waiver in waivers)
+            if waived and is_excepted(scene, near):
+                continue
             excepted = limit.kind == "exception" and not kept and _all_said(limit, mine, scene)
             if waived or excepted:
                 reason = f"the context limits it: {limit.text[:60]!r}"
@@ -126,7 +136,7 @@ def _limits(reading: Reading) -> Iterator[_Limit]:
     for match in _MARK.finditer(text):
         stop = _ENDS.search(text, match.end())
         end = stop.start() if stop else len(text)
-        begins = [0, *(m.end() for m in _STATEMENT.finditer(text, 0, match.start()))]
+        begins = [0, *(m.end() for m in _BEFORE.finditer(text, 0, match.start()))]
         after = _STATEMENT.search(text, end)
         low, high = begins[-1], after.start() if after else len(text)
         keys = _between(reading, match.end(), end)

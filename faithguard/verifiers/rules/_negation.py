@@ -32,7 +32,7 @@ from faithguard.verifiers.rules._reading import key_of
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 from faithguard.verifiers.rules._told import known_deeds, told
 
-__all__ = ["denied_or_not", "gainsaid", "hedged", "none_such"]
+__all__ = ["denied_or_not", "gainsaid", "hedged", "none_such", "of_others"]
 
 
 def gainsaid(scene: Scene, name: str) -> Verdict | None:
@@ -50,7 +50,7 @@ def gainsaid(scene: Scene, name: str) -> Verdict | None:
                     kind < 0
                     and said > best
                     and collide(mine, theirs, scene, near)
-                    and not _of_others(mine, theirs, scene, near)
+                    and not of_others(mine, theirs, scene, near)
                     and not hedged(scene, near)
                 ):
                     against, best = near, said
@@ -61,7 +61,7 @@ def gainsaid(scene: Scene, name: str) -> Verdict | None:
     return None
 
 
-def _of_others(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
+def of_others(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
     """Whether a plain deed is told of some only, or of others than the denied one is."""
     if not mine.denied and not theirs.denied and mine.verb != theirs.verb:
         # "free for 5 hours, then 19 cents": that it costs 19 cents is no denial

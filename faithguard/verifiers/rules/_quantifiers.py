@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from faithguard.types import Verdict
 from faithguard.verifiers._verbs import base_of
 from faithguard.verifiers.rules._exceptions import SCOPE
+from faithguard.verifiers.rules._lexicon import alike
 from faithguard.verifiers.rules._parts import CLOSE, NEGATORS
 from faithguard.verifiers.rules._reading import Reading, Token
 from faithguard.verifiers.rules._scene import Scene, contradiction
@@ -51,7 +52,9 @@ def _quantified(reading: Reading) -> Iterator[tuple[str, int, frozenset[str], fr
         if before[-1:] == ["not"] and strength == _QUANTIFIERS["all"]:
             strength = _NOT_ALL
         elif strength is None or (
-            number and tokens[number - 1].lower in ("at", "the", "than", "not")
+            number
+            and tokens[number - 1].lower in ("at", "the", "than", "not")
+            and token.lower != "majority"
         ):
             continue
         keys = frozenset(_noun(tokens[number + 1 : number + 9]))
@@ -81,6 +84,15 @@ _AUXILIARIES = frozenset("is are was were has have had can may must will do does
 _BEFORE_NOUN = frozenset("of the its their these those our such other".split())
 
 
+_LEAST = 0.3
+"""Share of a claim that a sentence must hold whose noun and what is said of it are the claim's."""
+_NONE = frozenset(("no", "none", "never", "nobody"))
+
+
+def _none_of(strength: int) -> bool:
+    return strength == _QUANTIFIERS["none"]
+
+
 def counted_otherwise(scene: Scene, name: str) -> Verdict | None:
     """Veto "all teams" where the context says "most teams"."""
     mine = list(_quantified(scene.reading))
@@ -92,9 +104,12 @@ def counted_otherwise(scene: Scene, name: str) -> Verdict | None:
             same = [
                 (w, s)
                 for w, s, other, said in theirs
-                if other & noun and (rest & said or not (rest and said))
+                if other & noun and (alike(rest, said) or not (rest and said))
             ]
-            if not same or near.share < CLOSE or any(s == strength for _, s in same):
+            least = _LEAST if alike(rest, frozenset().union(*(q[3] for q in theirs))) else CLOSE
+            if not same or near.share < least or any(s == strength for _, s in same):
+                continue
+            if _none_of(strength) and any(t.lower in _NONE for t in near.reading.tokens):
                 continue
             if all((strength, s) in _CLASH for _, s in same):
                 reason = f"the context says {same[0][0]!r} of it, the answer {word!r}"

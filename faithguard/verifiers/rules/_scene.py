@@ -17,6 +17,7 @@ from typing import Any, overload
 from faithguard._lazy import lazy
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context, Sentence
+from faithguard.verifiers.rules._deeds import deeds_of
 from faithguard.verifiers.rules._identifiers_in import Identifier
 from faithguard.verifiers.rules._reading import (
     Reading,
@@ -169,8 +170,7 @@ class _Pages:
         while start not in self._subjects and self._goes_on(start):
             start -= 1
         if start not in self._subjects:
-            clauses = self.readings[start].clauses
-            self._subjects[start] = clauses[0].keys if clauses else frozenset()
+            self._subjects[start] = _opening(self.readings[start])
         for place in range(start + 1, number + 1):
             self._subjects[place] = self._subjects[start]
         return self._subjects[start]
@@ -186,6 +186,14 @@ class _Pages:
             return False
         opening = [token.lower for token in self.readings[number].tokens[:_OPENING]]
         return bool(opening) and (opening[0] in _PRONOUNS or not _POINTING.isdisjoint(opening))
+
+
+def _opening(reading: Reading) -> frozenset[str]:
+    """Return what a sentence is about: what stands before its first verb, or its first clause."""
+    deeds = deeds_of(reading)
+    if deeds and deeds[0].subject and not deeds[0].pronoun:
+        return deeds[0].subject
+    return reading.clauses[0].keys if reading.clauses else frozenset()
 
 
 _PRONOUNS = frozenset("it they he she this these its their his her both there such that".split())

@@ -25,7 +25,10 @@ __all__ = [
     "LIGHT",
     "LIKEWISE",
     "LONGEST",
+    "MEANING",
+    "PHRASES",
     "MODALS",
+    "NO_ADVERBS",
     "NONE",
     "NOT",
     "NO_SUCH",
@@ -88,6 +91,15 @@ ADVERBS = frozenset(
 )
 
 
+NO_ADVERBS = frozenset(
+    "family supply reply assembly july italy ally bully belly jelly lily rally fly monopoly anomaly"
+    " butterfly daily weekly monthly hourly nightly elderly friendly costly deadly disorderly"
+    " orderly lively lonely lovely melancholy panoply homily bodily apply comply imply multiply rely"
+    " holly folly fully dolly trolley gully billy emily sally molly polly kelly reilly ugly".split()
+)
+"""They end as an adverb does."""
+
+
 DETERMINERS = frozenset(
     "the a an this these those his her its their our your my no each every some any all both"
     " another such what whose one most many few several".split()
@@ -100,7 +112,7 @@ NONE = frozenset("no none nobody nothing neither nor".split())
 PREPOSITIONS = frozenset(
     "of in on at to from by for with about into onto over between through during since until till"
     " up down out off under above below after before against among around as than via per without"
-    " within towards toward near across along behind beyond despite except like unlike upon".split()
+    " within inside outside towards toward near across along behind beyond despite except like unlike upon".split()
 )
 
 
@@ -123,6 +135,22 @@ CONDITIONS = frozenset("if unless whether when until".split())
 
 
 PARTICLES = frozenset("up down in out on off".split())
+
+
+PHRASES = {
+    "turn down": "reject", "throw away": "discard", "throw out": "discard", "call off": "cancel",
+    "put off": "postpone", "set up": "establish", "lay off": "dismiss", "carry out": "perform",
+    "leave out": "omit", "rule out": "exclude", "hand over": "give", "pull out": "withdraw",
+    "go up": "rise", "go down": "fall", "give away": "donate", "shut down": "close",
+    "point out": "show", "give up": "abandon", "take over": "acquire", "break down": "fail",
+    "find out": "discover", "pay back": "repay", "bring back": "restore", "cut back": "reduce",
+    "look after": "manage", "pick up": "collect", "hand in": "submit", "send in": "submit",
+    "take off": "remove", "take on": "employ", "make up": "invent", "back down": "withdraw",
+}  # fmt: skip
+"""What a verb says with a small word behind it."""
+
+
+MEANING = frozenset(phrase.split()[1] for phrase in PHRASES)
 
 
 JOINS = frozenset("and or".split())

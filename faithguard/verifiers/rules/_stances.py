@@ -14,11 +14,11 @@ from faithguard.verifiers.rules._antonyms import affirmative, opposed
 from faithguard.verifiers.rules._deeds import Deed
 from faithguard.verifiers.rules._denials import other_values
 from faithguard.verifiers.rules._lexicon import alike, lexical_opposites
-from faithguard.verifiers.rules._negation import hedged
+from faithguard.verifiers.rules._negation import hedged, of_others
 from faithguard.verifiers.rules._reading import key_of
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 from faithguard.verifiers.rules._swaps import converse
-from faithguard.verifiers.rules._told import known_deeds, told
+from faithguard.verifiers.rules._told import joined, known_deeds, told
 
 __all__ = ["taken_back"]
 
@@ -78,7 +78,7 @@ def _known(scene: Scene, near: Near) -> tuple[_Stance, ...]:
     return found
 
 
-_MOST_OF_IT = 0.6
+_MOST_OF_IT = 0.7
 _ENOUGH = 0.5
 
 
@@ -91,7 +91,7 @@ def taken_back(scene: Scene, name: str) -> Verdict | None:
         against = _against(scene, mine)
         if against is not None:
             near, theirs = against
-            if hedged(scene, near):
+            if hedged(scene, near) or of_others(deed, theirs.deed, scene, near):
                 continue
             reason = f"the context says {'the opposite' if theirs.yes else 'no'} of it"
             return contradiction(scene, name, reason, near)
@@ -99,7 +99,7 @@ def taken_back(scene: Scene, name: str) -> Verdict | None:
 
 
 def _against(scene: Scene, mine: _Stance) -> tuple[Near, _Stance] | None:
-    best: tuple[Near, _Stance] | None = None
+    best: tuple[Near, _Stance, frozenset[str]] | None = None
     most = 0.0
     said: list[frozenset[str]] = []
     for near in scene.near:
@@ -110,16 +110,13 @@ def _against(scene: Scene, mine: _Stance) -> tuple[Near, _Stance] | None:
             shared = alike(mine.topic, theirs.topic | scene.pages.inherited(near.number))
             if kind > 0:
                 said.append(shared)
-            elif kind < 0 and _collide(mine, theirs, shared, scene, near):
+            elif _collide(mine, theirs, scene, near):
                 weight = scene.weight(shared)
                 if weight > most:
-                    best, most = (near, theirs), weight
-    if best is None:
+                    best, most = (near, theirs, shared), weight
+    if best is None or any(best[2] <= other for other in said):
         return None
-    shared = alike(mine.topic, best[1].topic)
-    if any(shared <= other for other in said):
-        return None
-    return best
+    return best[:2]
 
 
 def _relation(mine: _Stance, theirs: _Stance) -> int:
@@ -164,24 +161,43 @@ def _one_subject(mine: _Stance, theirs: _Stance) -> bool:
     return not own or not other or theirs.deed.pronoun or bool(alike(own, other))
 
 
-def _collide(
-    mine: _Stance, theirs: _Stance, shared: frozenset[str], scene: Scene, near: Near
-) -> bool:
+def _collide(mine: _Stance, theirs: _Stance, scene: Scene, near: Near) -> bool:
     """Whether two stances of which one takes back the other are of one thing."""
-    if theirs.deed.conditional or theirs.deed.without or mine.deed.without or not shared:
+    one, other = mine.deed, theirs.deed
+    if other.conditional or other.without or one.without:
         return False
-    if theirs.deed.only or mine.deed.only:
+    if (other.only and not one.denied) or one.only:
         return False
-    own = alike(theirs.topic, mine.topic)
-    subject = theirs.deed.subject
-    if subject and subject - own and not theirs.deed.pronoun:
+    inherited = scene.pages.inherited(near.number)
+    turned = _verbs(mine, theirs) < 0
+    own = mine.topic - {mine.verb} if turned else mine.topic
+    topic = theirs.topic - {theirs.verb} if turned else theirs.topic
+    held = alike(topic, mine.topic | scene.proper)
+    shared = alike(own, topic | inherited)
+    if not held and not (shared and not topic):
         return False
-    if scene.weight(own) < _MOST_OF_IT * scene.weight(theirs.topic):
+    if not other.pronoun and other.subject - held - _siblings(other, near):
         return False
-    if scene.weight(shared) < _ENOUGH * scene.weight(mine.topic):
+    agent = not one.passive and not one.adjective and not other.agents
+    if one.subject and not agent and not alike(one.subject, topic | inherited):
         return False
-    if mine.deed.subject and not alike(
-        mine.deed.subject, theirs.topic | scene.pages.inherited(near.number)
-    ):
+    rest = topic - held - _siblings(other, near)
+    holds = 1.0 - scene.weight(rest) / max(scene.weight(topic), 1.0)
+    says = scene.weight(shared) / max(scene.weight(own), 1.0)
+    if holds < _MOST_OF_IT:
         return False
-    return not other_values(mine.deed, theirs.deed, scene, near)
+    bare = not theirs.verb and not theirs.yes and not rest
+    known = bare and all(map(scene.known, own - shared))
+    if says < _ENOUGH and not known and not (not rest and not theirs.yes and says >= _SOME):
+        return False
+    return not other_values(one, other, scene, near)
+
+
+def _siblings(deed: Deed, near: Near) -> frozenset[str]:
+    """Return the words of things that a sentence joins: each of them is meant by itself."""
+    parts = joined(near.reading.tokens[deed.at + 1 : deed.end])
+    return frozenset(t.key for part in parts for t in part if t.key) if len(parts) > 1 else _NONE
+
+
+_NONE = frozenset[str]()
+_SOME = 0.3

@@ -115,6 +115,8 @@ class _Deeds(Groups):
             at += 1
         if at == deed.end or self._word(at) not in _DENYING or deed.denied:
             return
+        if self._word(deed.start) in RELATIVE:
+            return  # "is free at the Alba, which has a pool, but not at the Miro"
         if self._word(at + 1) in NO_SUCH | _MERELY:
             return
         end = at + 1

@@ -301,6 +301,8 @@ class Groups:
         if opens or (previous in {",", "and", "then", "please"} and not token.capital):
             if opens and token.capital and base_of(following):
                 return None  # a name: "Rovers beat"
+            if opens and following in PREPOSITIONS and self._rules_later(number):
+                return None  # "demand for bread rose"
             object_ = following in DETERMINERS | PRONOUNS | PREPOSITIONS or (
                 number + 1 < len(self.tokens) and bool(self.tokens[number + 1].key)
             )
@@ -311,6 +313,18 @@ class Groups:
         joined = self.tokens[before].capital and self._word(before - 1) == "and"
         verb = plural or joined or self._lone(number, before)
         return Group(start, number, denied=denied) if verb else None
+
+    def _rules_later(self, number: int) -> bool:
+        """Whether another word of the same clause is a verb beyond doubt."""
+        for place in range(number + 2, len(self.tokens)):
+            word = self._base(place)[0]
+            if word in BOUNDS | RELATIVE | JOINS | {",", "to"}:
+                return False
+            if word in BE | HAVE | DO | MODALS.keys() or (
+                is_past(word) and self._word(place - 1) not in DETERMINERS | PREPOSITIONS
+            ):
+                return True
+        return False
 
     def _lone(self, number: int, before: int) -> bool:
         """Whether no other word of a clause can be its verb: "lynx take hares"."""

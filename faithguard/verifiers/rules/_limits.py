@@ -90,7 +90,7 @@ def limit_ignored(scene: Scene, name: str) -> Verdict | None:
             waived = not denied and any(_is(waiver, limit, scene) for waiver in waivers)
             if waived and is_excepted(scene, near):
                 continue
-            excepted = limit.kind == "exception" and not kept and _all_said(limit, mine, scene)
+            excepted = limit.kind == "exception" and not (kept or waivers) and _all_said(limit, mine, scene)
             if waived or excepted:
                 reason = f"the context limits it: {limit.text[:60]!r}"
                 return contradiction(scene, name, reason, near)
@@ -140,7 +140,8 @@ def _limits(reading: Reading) -> Iterator[_Limit]:
         after = _STATEMENT.search(text, end)
         low, high = begins[-1], after.start() if after else len(text)
         keys = _between(reading, match.end(), end)
-        head = _between(reading, low, match.start()) | _between(reading, end, high)
+        behind = match.end() if match["without"] else match.start()
+        head = _between(reading, low, behind) | _between(reading, end, high)
         values = tuple(v for v in reading.values if match.end() <= v.start < end)
         if head and (keys or values):
             kind = match.lastgroup or ""

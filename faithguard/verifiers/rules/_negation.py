@@ -32,7 +32,7 @@ from faithguard.verifiers.rules._reading import key_of
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 from faithguard.verifiers.rules._told import known_deeds, told
 
-__all__ = ["denied_or_not", "gainsaid", "hedged", "none_such", "of_others"]
+__all__ = ["UNLIKE", "denied_or_not", "gainsaid", "hedged", "none_such", "of_others"]
 
 
 def gainsaid(scene: Scene, name: str) -> Verdict | None:
@@ -72,7 +72,7 @@ def of_others(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
     words = {t.lower for t in reading.tokens[plain.start : plain.at]}
     if words & _SOME and not _NONE & {t.lower for t in other.tokens[denied.start : denied.at]}:
         return True
-    contrast = _UNLIKE.search(reading.text)
+    contrast = UNLIKE.search(reading.text)
     if contrast is None or not denied.subject:
         return False
     inside = {t.key for t in reading.tokens if contrast.start() <= t.start < contrast.end()}
@@ -81,7 +81,7 @@ def of_others(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
 
 _SOME = frozenset("some most many few several certain".split())
 _NONE = frozenset("no none nobody neither any".split())
-_UNLIKE = re.compile(r"\b(?:unlike|in\s+contrast\s+to|as\s+opposed\s+to)\s[^,.;]{1,60}", re.I)
+UNLIKE = re.compile(r"\b(?:unlike|in\s+contrast\s+to|as\s+opposed\s+to)\s[^,.;]{1,60}", re.I)
 
 
 def hedged(scene: Scene, near: Near) -> bool:

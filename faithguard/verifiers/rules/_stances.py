@@ -7,6 +7,7 @@ sentence that speaks of the same says that it may not, need not or is not, in wh
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from faithguard.types import Verdict
@@ -14,8 +15,8 @@ from faithguard.verifiers.rules._antonyms import affirmative, opposed
 from faithguard.verifiers.rules._deeds import Deed
 from faithguard.verifiers.rules._denials import other_values
 from faithguard.verifiers.rules._lexicon import alike, lexical_opposites
-from faithguard.verifiers.rules._negation import hedged, of_others
-from faithguard.verifiers.rules._reading import key_of
+from faithguard.verifiers.rules._negation import UNLIKE, hedged, of_others
+from faithguard.verifiers.rules._reading import Reading, key_of, read
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 from faithguard.verifiers.rules._swaps import converse
 from faithguard.verifiers.rules._told import joined, known_deeds, told
@@ -65,7 +66,7 @@ def _stance(deed: Deed) -> _Stance:
     if deed.modal == "must":
         return _Stance("must" if yes else "may", yes, topic, deed.verb, deed)
     if deed.modal == "need":
-        return _Stance("must", not yes, topic, deed.verb, deed)
+        return _Stance("must", yes, topic, deed.verb, deed)
     return _Stance("is", yes, topic, deed.verb, deed)
 
 
@@ -125,6 +126,8 @@ def _relation(mine: _Stance, theirs: _Stance) -> int:
     verbs = _verbs(mine, theirs)
     if verbs < 0:
         same = not same
+    if not verbs and mine.verb and theirs.verb:
+        return 0
     kinds = {mine.kind, theirs.kind}
     if kinds == {"is"} and not verbs:
         return 0
@@ -168,6 +171,11 @@ def _collide(mine: _Stance, theirs: _Stance, scene: Scene, near: Near) -> bool:
         return False
     if (other.only and not one.denied) or one.only:
         return False
+    if _partly(mine, scene.reading) or _partly(theirs, near.reading):
+        return False
+    contrast = UNLIKE.search(near.reading.text)
+    if contrast and alike(one.subject, read(contrast[0]).keys):
+        return False
     inherited = scene.pages.inherited(near.number)
     turned = _verbs(mine, theirs) < 0
     own = mine.topic - {mine.verb} if turned else mine.topic
@@ -184,13 +192,30 @@ def _collide(mine: _Stance, theirs: _Stance, scene: Scene, near: Near) -> bool:
     rest = topic - held - _siblings(other, near)
     holds = 1.0 - scene.weight(rest) / max(scene.weight(topic), 1.0)
     says = scene.weight(shared) / max(scene.weight(own), 1.0)
-    if holds < _MOST_OF_IT:
+    if holds < (_ALL_OF_IT if _BE in (mine.verb, theirs.verb) else _MOST_OF_IT):
+        return False
+    if not mine.yes and theirs.yes and says < _MOST_OF_IT:
         return False
     bare = not theirs.verb and not theirs.yes and not rest
     known = bare and all(map(scene.known, own - shared))
     if says < _ENOUGH and not known and not (not rest and not theirs.yes and says >= _SOME):
         return False
     return not other_values(one, other, scene, near)
+
+
+def _partly(stance: _Stance, reading: Reading) -> bool:
+    """Whether a deed is of some only, of all but some, or not before something else is so."""
+    words = {t.lower for t in reading.tokens[stance.deed.start : stance.deed.end]}
+    if not words.isdisjoint(_OF_SOME):
+        return True
+    rest = reading.text[reading.tokens[stance.deed.start].start :]
+    return not stance.yes and _UNTIL.search(rest) is not None
+
+
+_OF_SOME = frozenset("some most many few several certain other than".split())
+_UNTIL = re.compile(r"\b(?:unless|until|except|without|before)\b", re.I)
+_BE = "be"
+_ALL_OF_IT = 0.9
 
 
 def _siblings(deed: Deed, near: Near) -> frozenset[str]:

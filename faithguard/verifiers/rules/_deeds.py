@@ -327,7 +327,7 @@ class _Deeds(Groups):
     def _carries_on(self, group: Group, place: int) -> bool:
         """Whether who does it is who did the last: "checks it and informs", "agreed to buy"."""
         word = self.words[place]
-        joined = word in JOINS or (word == "," and not self._insertion(place))
+        joined = word in JOINS | {"but", "yet"} or (word == "," and not self._insertion(place))
         return group.infinitive or joined
 
     def _before_relative(self, place: int) -> frozenset[str]:

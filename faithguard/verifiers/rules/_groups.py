@@ -243,7 +243,7 @@ class Groups:
             bool(self.tokens[before].key)
             or self.tokens[before].capital
             or self.tokens[before].value >= 0
-            or self.words[before] in PRONOUNS | RELATIVE | JOINS | {",", ")", "both"}
+            or self.words[before] in PRONOUNS | RELATIVE | JOINS | {",", ")", "both", "but", "yet"}
         )
 
     def _past(self, number: int, before: int, denied: bool) -> Group | None:

@@ -34,6 +34,7 @@ _MARK = re.compile(
     r"|with\s+the\s+exception\s+of|save\s+for|(?:but|though|although|yet)\s+not(?!\s+(?:only|just))"
     r"|everything\s+but|all\s+but|rather\s+than|instead\s+of|as\s+opposed\s+to)"
     r"|(?P<needs>(?:must|requires?|needs?)\s+(?:the\s+|a\s+|an\s+|to\s+(?:be|have)\s+)?)"
+    r"|(?P<permitting>\w+\s+permitting)"
     r"|(?P<without>(?:no|not|never|nobody|none|cannot|neither|\w+n['’]t)\b[^.;:,]{0,60}?\bwithout))\b",
     re.I,
 )
@@ -43,7 +44,7 @@ _BEFORE = re.compile(rf"{_STATEMENT.pattern}|,\s(?:and|or|so|yet)\s", re.I)
 _WAIVED = re.compile(
     r"\b(?:without(?:\s+(?:needing|having|requiring|any|first))?(?:\s+to)?|even\s+(?:if|when|though|without|after|before)|whether\s+or\s+not"
     r"|regardless\s+of(?:\s+(?:whether|how|when|what))?|irrespective\s+of|no\s+matter(?:\s+(?:whether|how|when|what|which|who))?"
-    r"|whatever|whichever|as\s+well\s+as|including|whether)\b",
+    r"|whatever(?:\s+the)?|whichever|as\s+well\s+as|including|whether)\b",
     re.I,
 )
 _KEPT = re.compile(
@@ -53,6 +54,7 @@ _KEPT = re.compile(
 )
 _NEGATIVE = re.compile(r"\b(?:no|not|never|without|none|\w+n['’]t)\b", re.I)
 _LIGHT = frozenset("do made make take thing case".split())
+_FEWEST = 2
 _HEAD = 0.5
 """Share of a limited statement that a claim must say."""
 _SAME = 0.5
@@ -68,6 +70,8 @@ class _Limit:
     values: tuple[Value, ...]
     head: frozenset[str]
     text: str
+    negative: bool
+    """"if it has not arrived": "without its arrival" says the same."""
 
 
 def limit_ignored(scene: Scene, name: str) -> Verdict | None:
@@ -83,11 +87,13 @@ def limit_ignored(scene: Scene, name: str) -> Verdict | None:
             continue
         for limit in _known(scene, near):
             said = alike(limit.head, mine.keys)
-            if not said or scene.weight(said) < _HEAD * scene.weight(limit.head):
-                continue
-            if _NEGATIVE.search(limit.text) and limit.kind != "without":
-                continue  # "if it has not arrived", "without its arrival"
-            waived = not denied and any(_is(waiver, limit, scene) for waiver in waivers)
+            if scene.weight(said) < _HEAD * scene.weight(limit.head):
+                said = alike(limit.keys, mine.keys) if limit.kind == "condition" else said
+                if len(said) < _FEWEST or not waivers:
+                    continue
+            waived = not (denied or limit.negative) and any(
+                _is(waiver, limit, scene) for waiver in waivers
+            )
             if waived and is_excepted(scene, near):
                 continue
             excepted = limit.kind == "exception" and not (kept or waivers) and _all_said(limit, mine, scene)
@@ -137,12 +143,14 @@ def _limits(reading: Reading) -> Iterator[_Limit]:
         stop = _ENDS.search(text, match.end())
         end = stop.start() if stop else len(text)
         begins = [0, *(m.end() for m in _BEFORE.finditer(text, 0, match.start()))]
-        after = _STATEMENT.search(text, end)
+        after = _BEFORE.search(text, end)
         low, high = begins[-1], after.start() if after else len(text)
-        keys = _between(reading, match.end(), end)
+        inside = match.start() if match["permitting"] else match.end()
+        keys = _between(reading, inside, end)
         behind = match.end() if match["without"] else match.start()
         head = _between(reading, low, behind) | _between(reading, end, high)
         values = tuple(v for v in reading.values if match.end() <= v.start < end)
         if head and (keys or values):
             kind = match.lastgroup or ""
-            yield _Limit(kind, keys, values, head - keys, text[match.start() : end])
+            negative = _NEGATIVE.search(text, match.end(), end) is not None
+            yield _Limit(kind, keys, values, head - keys, text[match.start() : end], negative)

@@ -107,7 +107,7 @@ def counted_otherwise(scene: Scene, name: str) -> Verdict | None:
                 if other & noun and (alike(rest, said) or not (rest and said))
             ]
             told = alike(rest, frozenset().union(*(q[3] for q in theirs)))
-            least = _LEAST if 2 * len(told) > len(rest) else CLOSE
+            least = _LEAST if 3 * len(told) > len(rest) else CLOSE
             if not same or near.share < least or any(s == strength for _, s in same):
                 continue
             if _none_of(strength) and any(t.lower in _NONE for t in near.reading.tokens):

@@ -17,7 +17,7 @@ from typing import Any, overload
 from faithguard._lazy import lazy
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context, Sentence
-from faithguard.verifiers.rules._deeds import deeds_of
+from faithguard.verifiers.rules._deeds import Deed, deeds_of
 from faithguard.verifiers.rules._identifiers_in import Identifier
 from faithguard.verifiers.rules._reading import (
     Reading,
@@ -170,7 +170,9 @@ class _Pages:
         while start not in self._subjects and self._goes_on(start):
             start -= 1
         if start not in self._subjects:
-            self._subjects[start] = _opening(self.readings[start])
+            first = self.readings[number].tokens[:1]
+            it = bool(first) and first[0].lower == "it"
+            self._subjects[start] = _opening(self.readings[start], it=it)
         for place in range(start + 1, number + 1):
             self._subjects[place] = self._subjects[start]
         return self._subjects[start]
@@ -188,9 +190,17 @@ class _Pages:
         return bool(opening) and (opening[0] in _PRONOUNS or not _POINTING.isdisjoint(opening))
 
 
-def _opening(reading: Reading) -> frozenset[str]:
+def _is_plural(reading: Reading, deed: Deed) -> bool:
+    """Whether the noun before a verb is a plural, which no "it" means."""
+    words = [t.lower for t in reading.tokens[deed.start : deed.at] if t.key]
+    return bool(words) and words[0].endswith("s") and not words[0].endswith("ss")
+
+
+def _opening(reading: Reading, *, it: bool) -> frozenset[str]:
     """Return what a sentence is about: what stands before its first verb, or its first clause."""
     deeds = deeds_of(reading)
+    if deeds and it and _is_plural(reading, deeds[0]) and deeds[0].patients - deeds[0].subject:
+        return deeds[0].patients - deeds[0].subject
     if deeds and deeds[0].subject and not deeds[0].pronoun:
         return deeds[0].subject
     return reading.clauses[0].keys if reading.clauses else frozenset()

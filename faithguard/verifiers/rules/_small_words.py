@@ -112,7 +112,7 @@ NONE = frozenset("no none nobody nothing neither nor".split())
 PREPOSITIONS = frozenset(
     "of in on at to from by for with about into onto over between through during since until till"
     " up down out off under above below after before against among around as than via per without"
-    " within inside outside towards toward near across along behind beyond despite except like unlike upon".split()
+    " within towards toward near across along behind beyond despite except like unlike upon".split()
 )
 
 
@@ -145,7 +145,7 @@ PHRASES = {
     "point out": "show", "give up": "abandon", "take over": "acquire", "break down": "fail",
     "find out": "discover", "pay back": "repay", "bring back": "restore", "cut back": "reduce",
     "look after": "manage", "pick up": "collect", "hand in": "submit", "send in": "submit",
-    "take off": "remove", "take on": "employ", "make up": "invent", "back down": "withdraw",
+    "take off": "remove", "make up": "invent", "back down": "withdraw",
 }  # fmt: skip
 """What a verb says with a small word behind it."""
 
@@ -171,7 +171,7 @@ BEFORE_NOUNS = (DETERMINERS | PREPOSITIONS) - frozenset("both one this these tho
 THEN = frozenset(("after", "before"))
 
 
-SMALL = PREPOSITIONS | ADVERBS | TITLES
+SMALL = PREPOSITIONS | ADVERBS | TITLES | {"inside", "outside"}
 BIDDING = frozenset(
     "order tell ask require allow force oblige advise instruct permit invite request enable want"
     " urge command persuade encourage expect".split()

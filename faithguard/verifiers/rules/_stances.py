@@ -30,12 +30,17 @@ def _keys(words: str) -> frozenset[str]:
 
 _MAY = _keys("allow permit accept admit welcome entitle eligible able possible legal lawful")
 _MAY_NOT = _keys(
-    "forbid prohibit ban bar disallow exclude ineligible illegal unlawful impossible unable refuse"
+    "forbid prohibit ban bar disallow ineligible illegal unlawful impossible unable"
 )
 _MUST = _keys("need require oblige mandatory compulsory obligatory necessary essential")
 _NEED_NOT = _keys("optional voluntary unnecessary waive exempt")
 _BARE = _keys("be have do get make take use go come give keep")
 """Verbs that add nothing to what is said of."""
+
+
+_ANYBODY = _keys(
+    "anybody anyone everybody everyone nobody somebody someone anything everything nothing"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +56,7 @@ class _Stance:
 
 
 def _stance(deed: Deed) -> _Stance:
-    sides, yes = deed.sides, not deed.denied
+    sides, yes = deed.sides - _ANYBODY, not deed.denied
     if deed.verb in _MAY:
         return _Stance("may", yes, sides, "", deed)
     if deed.verb in _MAY_NOT:
@@ -184,12 +189,13 @@ def _collide(mine: _Stance, theirs: _Stance, scene: Scene, near: Near) -> bool:
     shared = alike(own, topic | inherited)
     if not held and not (shared and not topic):
         return False
-    if not other.pronoun and other.subject - held - _siblings(other, near):
+    nobody = bool(one.subject) and one.subject <= _ANYBODY
+    if not (other.pronoun or nobody) and other.subject - held - _siblings(other, near):
         return False
     agent = not one.passive and not one.adjective and not other.agents
-    if one.subject and not agent and not alike(one.subject, topic | inherited):
+    if one.subject and not (agent or nobody) and not alike(one.subject, topic | inherited):
         return False
-    rest = topic - held - _siblings(other, near)
+    rest = topic - held - _siblings(other, near) - (other.subject if nobody else _NONE)
     holds = 1.0 - scene.weight(rest) / max(scene.weight(topic), 1.0)
     says = scene.weight(shared) / max(scene.weight(own), 1.0)
     if holds < (_ALL_OF_IT if _BE in (mine.verb, theirs.verb) else _MOST_OF_IT):

@@ -26,6 +26,7 @@ from faithguard.verifiers.rules._quantifiers import counted_otherwise
 from faithguard.verifiers.rules._scene import Scene, scene_of, unmentioned
 from faithguard.verifiers.rules._scope import unbound
 from faithguard.verifiers.rules._stances import taken_back
+from faithguard.verifiers.rules._widened import widened
 
 __all__ = ["Polarity"]
 
@@ -48,6 +49,7 @@ class Polarity(Family):
             barred,
             taken_back,
             limit_ignored,
+            widened,
             kept_to,
             excepted,
             waived,

@@ -98,6 +98,7 @@ class _Pages:
         self._following: dict[int, bool] = {}
         self._proper: dict[str, bool] = {}
         self._small: dict[str, bool] = {}
+        self._named: dict[str, bool] = {}
 
     def holders(self, key: str) -> Sequence[int]:
         """Return the numbers of the sentences that hold a word or, after a "#", an identifier."""
@@ -139,6 +140,19 @@ class _Pages:
                 for first, last in reading.names
             )
         return self._proper[key]
+
+    def named(self, key: str) -> bool:
+        """Whether a word is a name wherever it stands, or a letter that tells two of a kind."""
+        if key not in self._named:
+            self._named[key] = key.isupper() or (
+                self.proper(key)
+                and not any(
+                    token.key == key and not token.capital
+                    for number in self.holders(key)
+                    for token in self.readings[number].tokens
+                )
+            )
+        return self._named[key]
 
     def in_lower_case(self, token: Token) -> bool:
         """Whether a word stands anywhere without a capital; words that only link do."""

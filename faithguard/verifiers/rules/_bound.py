@@ -35,7 +35,7 @@ def bound_to_another(scene: Scene, name: str) -> Verdict | None:
         if mine.denied or mine.verb in _TOGETHER:
             continue
         near = _to_another(scene, mine)
-        named = not mine.pronoun and _names(who, scene) and all(map(scene.known, who))
+        named = not (mine.pronoun or mine.guessed) and _names(who, scene) and all(map(scene.known, who))
         if near is None and named:
             near = _of_another(scene, mine, who)
         if near is not None:

@@ -282,6 +282,7 @@ class Groups:
         if content and not opens and base_of(following) and not following.endswith("ing"):
             return None
         compound = self._word(before - 1) in DETERMINERS | PREPOSITIONS | {"not", "no"}
+        compound = compound or is_past(previous)  # "awarded damages"
         if compound and (number + 1 == len(self.tokens) or following in BOUNDS | {","}):
             return None  # "in straight sets."
         named = before >= 0 and (

@@ -52,7 +52,7 @@ _KEPT = re.compile(
     r"|instead|but|save|off\s+limits|unlike|without|if|\w+n['’]t|forbidden|prohibited|banned)\b",
     re.I,
 )
-_NEGATIVE = re.compile(r"\b(?:no|not|never|without|none|\w+n['’]t)\b", re.I)
+_NEGATIVE = re.compile(r"\b(?:no|not|cannot|nobody|never|without|none|\w+n['’]t)\b", re.I)
 _LIGHT = frozenset("do made make take thing case".split())
 _FEWEST = 2
 _HEAD = 0.5

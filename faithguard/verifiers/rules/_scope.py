@@ -23,7 +23,7 @@ _UNIVERSAL = re.compile(
     re.I,
 )
 _RESTRICTED = re.compile(
-    r"\b(?:only|except|unless|excluded|provided\s+that|not\s+all|limited\s+to|restricted\s+to|reserved\s+for|exceptions?|exclusively|solely"
+    r"\b(?:only|except|unless|excluded|provided\s+that|not\s+all|limited\s+to|restricted\s+to|reserved\s+for|(?<!without\s)exceptions?|exclusively|solely"
     r"|for\s+(?:\w+\s+){1,3}(?:over|above|under|below|with|who|from)|permitting)\b",
     re.I,
 )

@@ -18,6 +18,7 @@ from faithguard.verifiers.rules._exceptions import is_excepted
 from faithguard.verifiers.rules._lexicon import alike
 from faithguard.verifiers.rules._reading import Reading
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
+from faithguard.verifiers.rules._told import told
 
 __all__ = ["limit_ignored"]
 
@@ -81,18 +82,27 @@ def limit_ignored(scene: Scene, name: str) -> Verdict | None:
         return None
     waivers = list(_waivers(mine))
     kept = _KEPT.search(_WAIVED.sub(" ", mine.text)) is not None
-    denied = _NEGATIVE.search(_WAIVED.sub(" ", mine.text)) is not None
+    conditions = [
+        limit for limit in _limits(mine) if limit.kind not in ("exception", "unless", "without")
+    ]
     for near in scene.near:
         if near.reading.row:
             continue
+        for _, keys in _waivers(near.reading) if conditions else ():
+            rest = near.reading.keys - keys
+            said = alike(rest, mine.keys)
+            if scene.weight(said) >= _HEAD * scene.weight(rest) and any(
+                _is(keys, limit, scene) for limit in conditions
+            ):
+                return contradiction(scene, name, "the context says that it needs no such", near)
         for limit in _known(scene, near):
             said = alike(limit.head, mine.keys)
             if scene.weight(said) < _HEAD * scene.weight(limit.head):
                 said = alike(limit.keys, mine.keys) if limit.kind == "condition" else said
                 if len(said) < _FEWEST or not waivers:
                     continue
-            waived = not (denied or limit.negative) and any(
-                _is(waiver, limit, scene) for waiver in waivers
+            waived = not limit.negative and any(
+                _is(keys, limit, scene) and not _denied_before(scene, at) for at, keys in waivers
             )
             if waived and is_excepted(scene, near):
                 continue
@@ -103,12 +113,20 @@ def limit_ignored(scene: Scene, name: str) -> Verdict | None:
     return None
 
 
-def _waivers(reading: Reading) -> Iterator[frozenset[str]]:
+def _denied_before(scene: Scene, at: int) -> bool:
+    """Whether what a waiver is of is denied: the deed before it, or the first behind it."""
+    deeds = told(scene)
+    starts = [scene.reading.tokens[deed.at].start for deed in deeds]
+    before = [deed for deed, start in zip(deeds, starts, strict=True) if start < at]
+    return (before or deeds)[-1 if before else 0].denied if deeds else True
+
+
+def _waivers(reading: Reading) -> Iterator[tuple[int, frozenset[str]]]:
     for match in _WAIVED.finditer(reading.text):
         stop = _ENDS.search(reading.text, match.end())
         keys = _between(reading, match.end(), stop.start() if stop else len(reading.text))
         if keys:
-            yield keys
+            yield match.start(), keys
 
 
 def _is(waiver: frozenset[str], limit: _Limit, scene: Scene) -> bool:

@@ -57,7 +57,9 @@ def _quantified(reading: Reading) -> Iterator[tuple[str, int, frozenset[str], fr
             and token.lower != "majority"
         ):
             continue
-        keys = frozenset(_noun(tokens[number + 1 : number + 9]))
+        of_them = [t.lower for t in tokens[number + 1 : number + 3]]
+        pointed = of_them[:1] == ["of"] and of_them[1:] and of_them[1] in _THEM
+        keys = frozenset((_ANY,)) if pointed else frozenset(_noun(tokens[number + 1 : number + 9]))
         if keys:
             clause = reading.clause_at(token.start)
             yield token.lower, strength, keys, (clause.keys if clause else keys) - keys
@@ -80,6 +82,9 @@ def _noun(tokens: Sequence[Token]) -> Iterator[str]:
             return
 
 
+_THEM = frozenset("them these those which whom it".split())
+_ANY = "*"
+"""Stands for the noun that "of them" points at."""
 _AUXILIARIES = frozenset("is are was were has have had can may must will do does did".split())
 _BEFORE_NOUN = frozenset("of the its their these those our such other".split())
 
@@ -104,7 +109,8 @@ def counted_otherwise(scene: Scene, name: str) -> Verdict | None:
             same = [
                 (w, s)
                 for w, s, other, said in theirs
-                if other & noun and (alike(rest, said) or not (rest and said))
+                if (other & noun or (_ANY in other and 2 * len(alike(rest, said)) > len(rest)))
+                and (alike(rest, said) or not (rest and said))
             ]
             told = alike(rest, frozenset().union(*(q[3] for q in theirs)))
             least = _LEAST if 3 * len(told) > len(rest) else CLOSE

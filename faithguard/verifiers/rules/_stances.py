@@ -94,14 +94,34 @@ def taken_back(scene: Scene, name: str) -> Verdict | None:
         mine = _stance(deed)
         if not mine.topic or deed.conditional:
             continue
+        weaker = _weaker(scene, mine)
+        if weaker is not None:
+            return contradiction(scene, name, "the context only allows it", weaker)
         against = _against(scene, mine)
         if against is not None:
             near, theirs = against
-            if hedged(scene, near) or of_others(deed, theirs.deed, scene, near):
+            others = deed.denied != theirs.deed.denied and of_others(deed, theirs.deed, scene, near)
+            if hedged(scene, near) or others:
                 continue
             reason = f"the context says {'the opposite' if theirs.yes else 'no'} of it"
             return contradiction(scene, name, reason, near)
     return None
+
+
+def _weaker(scene: Scene, mine: _Stance) -> Near | None:
+    """Return the sentence that only allows what the claim demands."""
+    if mine.kind != "must" or not mine.yes or not mine.verb:
+        return None
+    found: Near | None = None
+    for near in scene.near:
+        for theirs in _known(scene, near):
+            if not theirs.yes or _verbs(mine, theirs) <= 0:
+                continue
+            if theirs.kind != "may":
+                return None
+            if not theirs.deed.only and _collide(mine, theirs, scene, near):
+                found = found or near
+    return found
 
 
 def _against(scene: Scene, mine: _Stance) -> tuple[Near, _Stance] | None:
@@ -198,13 +218,15 @@ def _collide(mine: _Stance, theirs: _Stance, scene: Scene, near: Near) -> bool:
     rest = topic - held - _siblings(other, near) - (other.subject if nobody else _NONE)
     holds = 1.0 - scene.weight(rest) / max(scene.weight(topic), 1.0)
     says = scene.weight(shared) / max(scene.weight(own), 1.0)
+    if _EVER & {t.lower for t in scene.reading.tokens[one.start : one.end]} and not theirs.yes:
+        return _verbs(mine, theirs) > 0  # "in any weather", and not in strong wind
     if holds < (_ALL_OF_IT if _BE in (mine.verb, theirs.verb) else _MOST_OF_IT):
         return False
     if not mine.yes and theirs.yes and says < _MOST_OF_IT:
         return False
     bare = not theirs.verb and not theirs.yes and not rest
     known = bare and all(map(scene.known, own - shared))
-    if says < _ENOUGH and not known and not (not rest and not theirs.yes and says >= _SOME):
+    if says < (_SOME if turned else _ENOUGH) and not known and not (not rest and not theirs.yes and says >= _SOME):
         return False
     return not other_values(one, other, scene, near)
 
@@ -218,6 +240,7 @@ def _partly(stance: _Stance, reading: Reading) -> bool:
     return not stance.yes and _UNTIL.search(rest) is not None
 
 
+_EVER = frozenset("any whatever whichever always anytime every".split())
 _OF_SOME = frozenset("some most many few several certain other than".split())
 _UNTIL = re.compile(r"\b(?:unless|until|except|without|before)\b", re.I)
 _BE = "be"

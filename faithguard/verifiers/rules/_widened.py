@@ -62,7 +62,7 @@ def _of_all(scene: Scene, name: str) -> Verdict | None:
                 continue
             if not _says_rest(scene, noun.key, near):
                 continue
-            if any(t.lower in _ALL for t in near.reading.tokens):
+            if _all_of(near.reading, noun.key):
                 found = None
                 break
             kind = _restricted(near.reading, noun.key, scene)
@@ -74,6 +74,15 @@ def _of_all(scene: Scene, name: str) -> Verdict | None:
             reason = f"the context says it only of some {noun.lower!r}"
             return contradiction(scene, name, reason, found)
     return None
+
+
+def _all_of(reading: Reading, noun: str) -> bool:
+    """Whether a sentence says "all" before a noun itself."""
+    tokens = reading.tokens
+    return any(
+        token.lower in _ALL and noun in {t.key for t in tokens[number + 1 : number + _LONGEST]}
+        for number, token in enumerate(tokens)
+    )
 
 
 def _noun(tokens: Sequence[Token], start: int) -> Token | None:
@@ -122,7 +131,7 @@ def _restricted(reading: Reading, noun: str, scene: Scene) -> bool:
         elif before and number == 1:
             keys.add(tokens[0].key or "")
         keys.discard("")
-        if keys and not alike(keys, scene.reading.keys):
+        if keys and keys.isdisjoint(scene.reading.keys):
             return True
     return False
 
@@ -189,13 +198,10 @@ def _only_added(scene: Scene, name: str) -> Verdict | None:
         return None
     if any(near.reading.row or near.reading.is_field for near in scene.near):
         return None
-    nears = [near for near in scene.near if near.share >= _SOME]
+    nears = [near for near in scene.near if near.share >= _SAME]
     if any(_LIMITED.search(near.reading.text) for near in nears):
         return None
     return unmentioned(scene, name, "the context does not say 'only'")
-
-
-_SOME = 0.25
 
 
 def _between(reading: Reading, start: int, end: int) -> frozenset[str]:

@@ -415,5 +415,5 @@ class Groups:
         ):
             return None
         denied = leads in ("refused", "refuses", "refuse", "failed", "fails", "fail", "unable")
-        denied = denied or self._word(before - 1) in NOT
+        denied = denied or self._word(before - 1) in NOT or self._word(before - 2) == "no"
         return Group(before, number, denied=denied, infinitive=True)

@@ -30,7 +30,7 @@ _CLASH = frozenset(
 """(what the answer says, what the context says) of one thing that cannot both be meant."""
 
 
-_LIMITING = NEGATORS | frozenset("fail failed fails without if refuse refused unable lacks".split())
+_LIMITING = NEGATORS | frozenset("fail failed fails without if refuse refused unable lacks missing absent".split())
 _NEARLY = ("hardly", "almost", "barely", "scarcely", "virtually", "practically")
 _NEARLY_NONE = ("any", "no", "none", "never", "nobody", "ever")
 
@@ -43,7 +43,7 @@ def _quantified(reading: Reading) -> Iterator[tuple[str, int, frozenset[str], fr
         before = [other.lower for other in tokens[max(0, number - SCOPE) : number]]
         if before[-1:] and before[-1] in _NEARLY and token.lower in _NEARLY_NONE:
             strength = 0
-        elif token.lower == "any" and (
+        elif token.lower in ("any", "every") and (
             not _LIMITING.isdisjoint(before) or any(w.endswith("n't") for w in before)
         ):
             continue  # "failed to win any" says none

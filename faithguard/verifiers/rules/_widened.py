@@ -150,7 +150,7 @@ _FAR = 10
 
 # -- only -------------------------------------------------------------------------------------
 
-_WAYS = "by|via|through|on|in|at|from|with|for|to|during|under|as"
+_WAYS = "by|via|through|on|in|at|from"
 _ONLY_WAY = re.compile(
     rf"\b(?:(?:only|solely|exclusively)\s+(?P<way>{_WAYS})\s(?P<what>[^,.;:()]{{2,50}})"
     rf"|(?P<way2>{_WAYS})\s(?P<what2>[^,.;:()]{{2,50}}?)\s(?:only|alone)(?=[,.;:()]|$))",

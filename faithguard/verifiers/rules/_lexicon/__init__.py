@@ -22,8 +22,11 @@ __all__ = ["alike", "lexical_opposites"]
 def _groups() -> dict[str, frozenset[int]]:
     found: dict[str, set[int]] = defaultdict(set)
     for number, line in enumerate(_lines("groups.txt")):
-        for stem in line.split():
-            found[SYNONYMS.get(stem, stem)].add(number)
+        stems = line.split()
+        for stem in stems:
+            key = SYNONYMS.get(stem, stem)
+            if key == stem or key in stems:  # "decline" stands for "decrease", not for "refuse"
+                found[key].add(number)
     return {stem: frozenset(numbers) for stem, numbers in found.items()}
 
 

@@ -15,7 +15,7 @@ from importlib.resources import files
 
 from faithguard.verifiers.rules._synonyms import SYNONYMS
 
-__all__ = ["alike", "lexical_opposites"]
+__all__ = ["alike", "lexical_opposites", "sisters"]
 
 
 @cache
@@ -27,6 +27,15 @@ def _groups() -> dict[str, frozenset[int]]:
             key = SYNONYMS.get(stem, stem)
             if key == stem or key in stems:  # "decline" stands for "decrease", not for "refuse"
                 found[key].add(number)
+    return {stem: frozenset(numbers) for stem, numbers in found.items()}
+
+
+@cache
+def _kinds() -> dict[str, frozenset[int]]:
+    found: dict[str, set[int]] = defaultdict(set)
+    for number, line in enumerate(_lines("sisters.txt")):
+        for stem in line.split():
+            found[SYNONYMS.get(stem, stem)].add(number)
     return {stem: frozenset(numbers) for stem, numbers in found.items()}
 
 
@@ -51,6 +60,15 @@ def alike(keys: Collection[str], others: Collection[str]) -> frozenset[str]:
     return frozenset(
         key for key in keys if key in others or not held.isdisjoint(table.get(key, ()))
     )
+
+
+def sisters(one: str, other: str) -> bool:
+    """Whether two keys stand for two things of one kind: "glass", "wool"."""
+    table = _kinds()
+    return not table.get(one, _NONE).isdisjoint(table.get(other, _NONE))
+
+
+_NONE = frozenset[int]()
 
 
 def lexical_opposites(key: str) -> frozenset[str]:

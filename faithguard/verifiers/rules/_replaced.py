@@ -62,9 +62,12 @@ def _pair(
                 continue
             other = theirs[place + 1]
             after = _name(theirs[place + 2]) if place + 2 < len(theirs) else ""
-            if not other.key or other.key in scene.reading.keys or after != right:
+            if not other.key or other.key in scene.reading.keys:
                 continue
-            if _apart(key, other.key) and not _said(scene, key, {left, right} - {""}, held):
+            fits = _apart(key, other.key) or (
+                after == right and scene.known(key) and not alike((key,), (other.key,))
+            )
+            if fits and not _said(scene, key, {left, right} - {""}, held):
                 return token.lower, other.lower
     return None
 

@@ -35,7 +35,9 @@ def bound_to_another(scene: Scene, name: str) -> Verdict | None:
         if mine.denied or mine.verb in _TOGETHER:
             continue
         near = _to_another(scene, mine)
-        named = not (mine.pronoun or mine.guessed) and _names(who, scene) and all(map(scene.known, who))
+        named = (
+            not (mine.pronoun or mine.guessed) and _names(who, scene) and all(map(scene.known, who))
+        )
         if near is None and named:
             near = _of_another(scene, mine, who)
         if near is not None:
@@ -44,7 +46,7 @@ def bound_to_another(scene: Scene, name: str) -> Verdict | None:
     return None
 
 
-_TOGETHER = SYMMETRIC - {"have"}
+_TOGETHER = SYMMETRIC - {"have"} | {"take"}
 
 
 def _who(deed: Deed) -> frozenset[str]:
@@ -89,7 +91,7 @@ def _of_another(scene: Scene, mine: Deed, who: frozenset[str]) -> Near | None:
                 continue
             if _joined(who, other, near.reading):
                 return None
-            if _short(who, scene.reading) != _short(other, near.reading):
+            if _short(who, scene.reading) or _short(other, near.reading):
                 continue  # "the Regional Business Council" may be the RBC
             if share >= _HELD and _two(who, other, scene):
                 against = against or near

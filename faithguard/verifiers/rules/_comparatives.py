@@ -76,9 +76,9 @@ def _comparisons(reading: Reading) -> Iterator[_Comparison]:
         before = tokens[number - 1].lower if number else ""
         if token.key is None:
             continue
-        if before in ("more", "less"):
-            what = token.lower
-        elif token.lower.endswith("er") and (opposite(token.lower) or than_after(tokens, number)):
+        if before in ("more", "less") or (
+            token.lower.endswith("er") and (opposite(token.lower) or than_after(tokens, number))
+        ):
             what = token.lower
         else:
             continue

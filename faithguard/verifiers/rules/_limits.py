@@ -56,6 +56,7 @@ _KEPT = re.compile(
 _NEGATIVE = re.compile(r"\b(?:no|not|cannot|nobody|never|without|none|\w+n['’]t)\b", re.I)
 _LIGHT = frozenset("do made make take thing case".split())
 _FEWEST = 2
+_BEHIND = 60
 _HEAD = 0.5
 """Share of a limited statement that a claim must say."""
 _SAME = 0.5
@@ -88,7 +89,9 @@ def limit_ignored(scene: Scene, name: str) -> Verdict | None:
     for near in scene.near:
         if near.reading.row:
             continue
-        for _, keys in _waivers(near.reading) if conditions else ():
+        for at, keys in _waivers(near.reading) if conditions else ():
+            if _NEGATIVE.search(near.reading.text, max(0, at - _BEHIND), at):
+                continue  # "no one without a pass"
             rest = near.reading.keys - keys
             said = alike(rest, mine.keys)
             if scene.weight(said) >= _HEAD * scene.weight(rest) and any(
@@ -102,11 +105,18 @@ def limit_ignored(scene: Scene, name: str) -> Verdict | None:
                 if len(said) < _FEWEST or not waivers:
                     continue
             waived = not limit.negative and any(
-                _is(keys, limit, scene) and not _denied_before(scene, at) for at, keys in waivers
+                _is(keys, limit, scene)
+                and not _denied_before(scene, at)
+                and (limit.kind != "needs" or mine.text[at : at + 7].lower() == "without")
+                for at, keys in waivers
             )
             if waived and is_excepted(scene, near):
                 continue
-            excepted = limit.kind == "exception" and not (kept or waivers) and _all_said(limit, mine, scene)
+            excepted = (
+                limit.kind == "exception"
+                and not (kept or waivers)
+                and _all_said(limit, mine, scene)
+            )
             if waived or excepted:
                 reason = f"the context limits it: {limit.text[:60]!r}"
                 return contradiction(scene, name, reason, near)

@@ -47,8 +47,10 @@ def _opposites(
         word = token.lower
         if word in ("more", "less", "fewer") and than_after(scene.reading.tokens, number):
             continue  # see above
-        if word == "with" and scene.reading.tokens[number + 1 : number + 2] and (
-            scene.reading.tokens[number + 1].lower in ("no", "out")
+        if (
+            word == "with"
+            and scene.reading.tokens[number + 1 : number + 2]
+            and (scene.reading.tokens[number + 1].lower in ("no", "out"))
         ):
             continue  # "with no signs" is "without signs"
         if word in _ENDS_OF_TIME and mine.clause.values:

@@ -30,7 +30,9 @@ _CLASH = frozenset(
 """(what the answer says, what the context says) of one thing that cannot both be meant."""
 
 
-_LIMITING = NEGATORS | frozenset("fail failed fails without if refuse refused unable lacks missing absent".split())
+_LIMITING = NEGATORS | frozenset(
+    "fail failed fails without if refuse refused unable lacks missing absent".split()
+)
 _NEARLY = ("hardly", "almost", "barely", "scarcely", "virtually", "practically")
 _NEARLY_NONE = ("any", "no", "none", "never", "nobody", "ever")
 

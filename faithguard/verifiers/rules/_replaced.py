@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from faithguard.types import Verdict
 from faithguard.verifiers._values._words import language
-from faithguard.verifiers.rules._antonyms import opposed
-from faithguard.verifiers.rules._lexicon import alike, lexical_opposites, sisters
+from faithguard.verifiers._verbs import base_of
+from faithguard.verifiers.rules._lexicon import alike, sisters
 from faithguard.verifiers.rules._parts import negates
 from faithguard.verifiers.rules._reading import Reading, Token
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
@@ -27,7 +27,11 @@ def replaced(scene: Scene, name: str) -> Verdict | None:
         return None
     mine = _content(scene.reading)
     for near in scene.near[:_FEW]:
-        if near.share < _SHARE or near.reading.row or _denies(near.reading) != _denies(scene.reading):
+        if (
+            near.share < _SHARE
+            or near.reading.row
+            or _denies(near.reading) != _denies(scene.reading)
+        ):
             continue
         pair = _pair(mine, _content(near.reading), scene, near)
         if pair is not None:
@@ -47,7 +51,6 @@ def _content(reading: Reading) -> list[Token]:
 def _pair(
     mine: list[Token], theirs: list[Token], scene: Scene, near: Near
 ) -> tuple[str, str] | None:
-    held = {near.sentence.passage}
     places: dict[str, list[int]] = {}
     for place, token in enumerate(theirs):
         places.setdefault(_name(token), []).append(place)
@@ -57,17 +60,15 @@ def _pair(
             continue
         left = _name(mine[number - 1]) if number else ""
         right = _name(mine[number + 1]) if number + 1 < len(mine) else ""
-        for place in places.get(left, ()):
-            if place + 1 >= len(theirs):
+        spots = {p + 1 for p in places.get(left, ())} | {p - 1 for p in places.get(right, ())}
+        for place in sorted(spots & set(range(len(theirs)))):
+            other = theirs[place]
+            before = _name(theirs[place - 1]) if place else ""
+            after = _name(theirs[place + 1]) if place + 1 < len(theirs) else ""
+            if not other.key or other.key in scene.reading.keys or alike((key,), (other.key,)):
                 continue
-            other = theirs[place + 1]
-            after = _name(theirs[place + 2]) if place + 2 < len(theirs) else ""
-            if not other.key or other.key in scene.reading.keys:
-                continue
-            fits = _apart(key, other.key) or (
-                after == right and scene.known(key) and not alike((key,), (other.key,))
-            )
-            if fits and not _said(scene, key, {left, right} - {""}, held):
+            both = before == left and after == right
+            if both and _of_one_kind(token, other) and not _said(scene, key, {left, right} - {""}):
                 return token.lower, other.lower
     return None
 
@@ -76,15 +77,13 @@ def _name(token: Token) -> str:
     return token.key or token.lower
 
 
-def _apart(one: str, other: str) -> bool:
-    """Whether two words are two of a kind, or opposites."""
-    if alike((one,), (other,)):
+def _of_one_kind(one: Token, other: Token) -> bool:
+    """Whether two nouns stand for two of a kind."""
+    if base_of(one.lower) or base_of(other.lower) or not one.key or not other.key:
         return False
-    return sisters(one, other) or opposed(one, other) or other in lexical_opposites(one)
+    return sisters(one.key, other.key)
 
 
-def _said(scene: Scene, key: str, beside: set[str], held: set[int]) -> bool:
+def _said(scene: Scene, key: str, beside: set[str]) -> bool:
     """Whether another sentence says it with the claim's word."""
-    return any(
-        key in near.reading.keys and beside & near.reading.keys for near in scene.near
-    )
+    return any(key in near.reading.keys and beside & near.reading.keys for near in scene.near)

@@ -29,9 +29,7 @@ def _keys(words: str) -> frozenset[str]:
 
 
 _MAY = _keys("allow permit accept admit welcome entitle eligible able possible legal lawful")
-_MAY_NOT = _keys(
-    "forbid prohibit ban bar disallow ineligible illegal unlawful impossible unable"
-)
+_MAY_NOT = _keys("forbid prohibit ban bar disallow ineligible illegal unlawful impossible unable")
 _MUST = _keys("need require oblige mandatory compulsory obligatory necessary essential")
 _NEED_NOT = _keys("optional voluntary unnecessary waive exempt")
 _BARE = _keys("be have do get make take use go come give keep")
@@ -226,7 +224,7 @@ def _collide(mine: _Stance, theirs: _Stance, scene: Scene, near: Near) -> bool:
         return False
     bare = not theirs.verb and not theirs.yes and not rest
     known = bare and all(map(scene.known, own - shared))
-    if says < (_SOME if turned else _ENOUGH) and not known and not (not rest and not theirs.yes and says >= _SOME):
+    if says < _ENOUGH and not known and not (not rest and not theirs.yes and says >= _SOME):
         return False
     return not other_values(one, other, scene, near)
 

@@ -17,7 +17,15 @@ from faithguard.verifiers.rules._reading import Reading, key_of
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 from faithguard.verifiers.rules._told import known_deeds, told
 
-__all__ = ["HELD", "SYMMETRIC", "converse", "done_by_another", "done_to_another", "short_sentences", "swapped_deeds"]
+__all__ = [
+    "HELD",
+    "SYMMETRIC",
+    "converse",
+    "done_by_another",
+    "done_to_another",
+    "short_sentences",
+    "swapped_deeds",
+]
 
 
 HELD = 0.75

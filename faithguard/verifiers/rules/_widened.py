@@ -118,7 +118,9 @@ def _restricted(reading: Reading, noun: str, scene: Scene) -> bool:
         joined = number > 0 and tokens[number - 1].key is not None and tokens[number - 1].value < 0
         before = joined and tokens[number - 1].lower not in _FINITE
         keys: set[str] = set()
-        if after.lower in _RESTRICTS or (is_participle(after.lower) and _finite(tokens, number + 2)):
+        if after.lower in _RESTRICTS or (
+            is_participle(after.lower) and _finite(tokens, number + 2)
+        ):
             for other in tokens[number + 1 :]:
                 if other.lower in _STOPS or (other.lower in _FINITE and keys):
                     break
@@ -156,7 +158,9 @@ _ONLY_WAY = re.compile(
     rf"|(?P<way2>{_WAYS})\s(?P<what2>[^,.;:()]{{2,50}}?)\s(?:only|alone)(?=[,.;:()]|$))",
     re.I,
 )
-_WAY = re.compile(rf"\b(?P<way>{_WAYS})\s(?P<what>[^,.;:()]{{2,50}}?)(?=[,.;:()]|$|\s(?:{_WAYS})\s)")
+_WAY = re.compile(
+    rf"\b(?P<way>{_WAYS})\s(?P<what>[^,.;:()]{{2,50}}?)(?=[,.;:()]|$|\s(?:{_WAYS})\s)"
+)
 _LIMITED = re.compile(
     r"\b(?:only|solely|exclusively|if|unless|must|needs?|requir\w+|without|no|not|none|nobody|never|except\w*"
     r"|just|alone|provided|until|before|restricted|limited|reserved|sole|nothing|other|rather|instead|apart"
@@ -253,4 +257,3 @@ def _always(scene: Scene, name: str) -> Verdict | None:
 
 
 _NOT_ALWAYS = re.compile(r"\bnot\s+(?:always|guaranteed)\b", re.I)
-

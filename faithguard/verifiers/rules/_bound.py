@@ -71,13 +71,7 @@ def _of_another(scene: Scene, mine: Deed, who: frozenset[str]) -> Near | None:
     for near in short_sentences(scene):
         for theirs in known_deeds(scene, near):
             other = _who(theirs)
-            told_alike = (
-                (bearing and theirs.verb in _BEARING)
-                or (theirs.verb == mine.verb)
-                or bool(alike((mine.verb,), (theirs.verb,)))
-            )
-            if converse(mine.verb, theirs.verb) and mine.verb != theirs.verb:
-                told_alike = False
+            told_alike = _same_deed(mine, theirs)
             share = _share(rest, theirs, near, scene) if rest else float(told_alike)
             if _one(who, other, scene) or _names(who, scene) & theirs.sides:
                 if share >= _SAID and (told_alike or not bearing or share >= _HELD):
@@ -96,6 +90,13 @@ def _of_another(scene: Scene, mine: Deed, who: frozenset[str]) -> Near | None:
             if share >= _HELD and _two(who, other, scene):
                 against = against or near
     return against
+
+
+def _same_deed(mine: Deed, theirs: Deed) -> bool:
+    """Whether two verbs say the same, or both only whose a thing is."""
+    if mine.verb == theirs.verb or (mine.verb in _BEARING and theirs.verb in _BEARING):
+        return True
+    return bool(alike((mine.verb,), (theirs.verb,))) and not converse(mine.verb, theirs.verb)
 
 
 def _to_another(scene: Scene, mine: Deed) -> Near | None:

@@ -170,8 +170,7 @@ class _Deeds(Groups):
             denied = not denied
         if denied and "until" in self.words[start - 1 : stop + 1]:
             return None  # "does not start until May" starts
-        if denied and group.modal == "must" and self._word(group.head - 1) == "to":
-            group = replace(group, modal="need")
+        group = self._freed(group, denied)
         verb, word = self._verb(group)
         if verb == "lack":
             verb, denied = "have", not denied
@@ -189,6 +188,11 @@ class _Deeds(Groups):
             any(self.words[n] in ("alone", "only") for n in range(low, max(group.head, low))),
             subject, without,
         )  # fmt: skip
+
+    def _freed(self, group: Group, denied: bool) -> Group:
+        """Return "need not" of "no one is obliged to"."""
+        freed = denied and group.modal == "must" and self._word(group.head - 1) == "to"
+        return replace(group, modal="need") if freed else group
 
     def _leaves_agents(self, at: int) -> bool:
         """Whether a word ends those by whom it is done; "by card and by cheque" goes on."""

@@ -94,8 +94,8 @@ ADVERBS = frozenset(
 NO_ADVERBS = frozenset(
     "family supply reply assembly july italy ally bully belly jelly lily rally fly monopoly anomaly"
     " butterfly daily weekly monthly hourly nightly elderly friendly costly deadly disorderly"
-    " orderly lively lonely lovely melancholy panoply homily bodily apply comply imply multiply rely"
-    " holly folly fully dolly trolley gully billy emily sally molly polly kelly reilly ugly".split()
+    " orderly lively lonely lovely melancholy panoply homily bodily apply comply imply multiply"
+    " rely holly folly fully dolly trolley gully billy emily sally molly polly kelly reilly ugly".split()
 )
 """They end as an adverb does."""
 
@@ -145,7 +145,8 @@ PHRASES = {
     "point out": "show", "give up": "abandon", "take over": "acquire", "break down": "fail",
     "find out": "discover", "pay back": "repay", "bring back": "restore", "cut back": "reduce",
     "look after": "manage", "pick up": "collect", "hand in": "submit", "send in": "submit",
-    "take off": "remove", "make up": "invent", "back down": "withdraw",
+    "take off": "remove", "make up": "invent", "take place": "happen", "take part": "participate",
+    "back down": "withdraw",
 }  # fmt: skip
 """What a verb says with a small word behind it."""
 

@@ -95,7 +95,8 @@ NO_ADVERBS = frozenset(
     "family supply reply assembly july italy ally bully belly jelly lily rally fly monopoly anomaly"
     " butterfly daily weekly monthly hourly nightly elderly friendly costly deadly disorderly"
     " orderly lively lonely lovely melancholy panoply homily bodily apply comply imply multiply"
-    " rely holly folly fully dolly trolley gully billy emily sally molly polly kelly reilly ugly".split()
+    " rely holly folly fully dolly trolley gully billy emily sally molly polly kelly reilly"
+    " ugly".split()
 )
 """They end as an adverb does."""
 

@@ -32,6 +32,7 @@ _MAY = _keys("allow permit accept admit welcome entitle eligible able possible l
 _MAY_NOT = _keys("forbid prohibit ban bar disallow ineligible illegal unlawful impossible unable")
 _MUST = _keys("need require oblige mandatory compulsory obligatory necessary essential")
 _NEED_NOT = _keys("optional voluntary unnecessary waive exempt")
+_COST = key_of("cost")
 _BARE = _keys("be have do get make take use go come give keep")
 """Verbs that add nothing to what is said of."""
 
@@ -170,6 +171,8 @@ def _relation(mine: _Stance, theirs: _Stance) -> int:
 def _verbs(mine: _Stance, theirs: _Stance) -> int:
     """Return 1 if two verbs say the same, -1 if one says the opposite, else 0."""
     one, other = mine.verb, theirs.verb
+    if _COST in (one, other) and one != other:
+        return 0  # "free for 5 hours, then 19 cents": what it costs is no denial
     if not one or not other:
         return 1 if one != other and not (one or other) else 0
     if (opposed(one, other) or other in lexical_opposites(one)) and not converse(one, other):

@@ -17,12 +17,12 @@ from faithguard._polar import agrees, asked_and_said, asks_what, denies, echoes,
 from faithguard.types import Claim, Failure, Verdict
 from faithguard.verifiers._context import Context, Sentence
 from faithguard.verifiers._facts import Fact, facts_of, has_verb, in_parts, mixed, words_in
-from faithguard.verifiers._granted import DENIED, withheld
 from faithguard.verifiers._measured import Measured, measured
 from faithguard.verifiers._records import in_record
 from faithguard.verifiers._statement import NEGATIVE, Stated, chosen, stated
 from faithguard.verifiers._terms import analyse
 from faithguard.verifiers._values import Value
+from faithguard.verifiers._withheld import DENIED, withheld
 
 __all__ = ["ELSEWHERE", "NOT_OF_THIS", "Put", "elsewhere", "put", "refers_back", "settled"]
 

@@ -13,9 +13,9 @@ from faithguard._polar import agrees, asked, asks_what, denies, echoes, led, wav
 from faithguard.claims import LocalClaims
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._facts import facts_of
-from faithguard.verifiers._granted import withheld
 from faithguard.verifiers._measured import measured
 from faithguard.verifiers._statement import chosen, stated
+from faithguard.verifiers._withheld import withheld
 
 
 def context(*texts: str) -> Context:

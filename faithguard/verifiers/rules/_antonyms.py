@@ -15,6 +15,12 @@ __all__ = ["affirmative", "opposed", "opposite"]
 
 # each line: forms of one word | forms of its opposite
 _PAIRS = """
+    severe severely serious grave | mild mildly slight minor
+    safe safely harmless fine | unsafe dangerous hazardous harmful risky unsafe
+    suspend suspends suspended interrupt interrupts interrupted | continue continues continued
+    donate donates donated | discard discards discarded
+    unchanged constant | lowered raised changed altered increased reduced
+    likely probable probably | unlikely improbable doubtful
     raise raises raised raising increase increases increased increasing rise rises rose risen rising
      grow grows grew grown growing climbs climbed | lower lowers lowered lowering decrease decreases
      decreased decreasing fall falls fell fallen falling drop drops dropped dropping

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from faithguard.types import Verdict
 from faithguard.verifiers.rules._antonyms import opposite
+from faithguard.verifiers.rules._lexicon import alike
 from faithguard.verifiers.rules._parts import CLOSE, SAME_STATEMENT
-from faithguard.verifiers.rules._reading import Reading, Token
+from faithguard.verifiers.rules._reading import Reading, Token, key_of
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, unmentioned
 
 __all__ = ["compared_alike", "first_of_some", "other_way_round", "superlative", "than_after"]
@@ -37,9 +38,25 @@ def superlative(scene: Scene, name: str) -> Verdict | None:
         return None
     if any(near.reading.row or near.reading.is_field for near in scene.near):
         return None  # the writer may compare what a table lists
-    if any(_UTMOST.search(near.reading.text) for near in scene.near if near.share >= CLOSE):
+    if any(_says_utmost(match[1], near) for near in scene.near if near.share >= CLOSE):
         return None
     return unmentioned(scene, name, f"the context does not say 'the {match[1]}'")
+
+
+def _says_utmost(word: str, near: Near) -> bool:
+    """Whether a sentence says that something is the utmost, "-est" in the very word or its like."""
+    found = [match[0].lower() for match in _UTMOST.finditer(near.reading.text)]
+    word = word.lower()
+    if not word.endswith("est") or not found:
+        return bool(found)
+    stem = key_of(word.removesuffix("est")) or word
+    return any(
+        not other.endswith("est")
+        or other == word
+        or alike((stem,), (key_of(other.removesuffix("est")) or other,))
+        or opposite(other) & opposite(word)
+        for other in found
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +76,9 @@ def _comparisons(reading: Reading) -> Iterator[_Comparison]:
         before = tokens[number - 1].lower if number else ""
         if token.key is None:
             continue
-        if before in ("more", "less"):
-            what = token.key
-        elif token.lower.endswith("er") and (opposite(token.lower) or than_after(tokens, number)):
+        if before in ("more", "less") or (
+            token.lower.endswith("er") and (opposite(token.lower) or than_after(tokens, number))
+        ):
             what = token.lower
         else:
             continue

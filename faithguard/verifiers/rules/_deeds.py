@@ -24,10 +24,12 @@ from faithguard.verifiers.rules._small_words import (
     DETERMINERS,
     JOINS,
     LONGEST,
+    MEANING,
     NO_SUCH,
     NONE,
     NOT,
     PARTICLES,
+    PHRASES,
     PREPOSITIONS,
     PRONOUNS,
     RELATIVE,
@@ -121,6 +123,8 @@ class _Deeds(Groups):
             at += 1
         if at == deed.end or self._word(at) not in _DENYING or deed.denied:
             return
+        if self._word(deed.start) in RELATIVE:
+            return  # "is free at the Alba, which has a pool, but not at the Miro"
         if self._word(at + 1) in NO_SUCH | _MERELY:
             return
         end = at + 1
@@ -174,6 +178,7 @@ class _Deeds(Groups):
             denied = not denied
         if denied and "until" in self.words[start - 1 : stop + 1]:
             return None  # "does not start until May" starts
+        group = self._freed(group, denied)
         verb, word = self._verb(group)
         if verb == "lack":
             verb, denied = "have", not denied
@@ -191,6 +196,11 @@ class _Deeds(Groups):
             any(self.words[n] in ("alone", "only") for n in range(low, max(group.head, low))),
             subject, without,
         )  # fmt: skip
+
+    def _freed(self, group: Group, denied: bool) -> Group:
+        """Return "need not" of "no one is obliged to"."""
+        freed = denied and group.modal == "must" and self._word(group.head - 1) == "to"
+        return replace(group, modal="need") if freed else group
 
     def _leaves_agents(self, at: int) -> bool:
         """Whether a word ends those by whom it is done; "by card and by cheque" goes on."""
@@ -225,6 +235,9 @@ class _Deeds(Groups):
             return group.linking, group.linking
         word = self.words[group.head]
         base = base_of(word)
+        after = next((w for w in self.words[group.head + 1 : group.head + 4] if w in MEANING), "")
+        if after and (meant := PHRASES.get(f"{base} {after}")):
+            return key_of(meant) or meant, word
         negative = group.adjective or (group.passive and base is not None and base[:2] == "un")
         if negative or base is None:
             return self.tokens[group.head].key or word, word
@@ -307,6 +320,8 @@ class _Deeds(Groups):
         if word in PRONOUNS:
             inherited = last.subject if last else frozenset[str]()
             asked = word in ("you", "we", "i")
+            if word == "one" and self._word(place - 1) in NONE:
+                return frozenset(), False, place - 1, None  # "no one may"
             return frozenset[str]() if asked else inherited, not (asked or inherited), place, None
         if word in _ENDS:
             first = self._insertion(place) if word == "," else 0
@@ -324,7 +339,7 @@ class _Deeds(Groups):
     def _carries_on(self, group: Group, place: int) -> bool:
         """Whether who does it is who did the last: "checks it and informs", "agreed to buy"."""
         word = self.words[place]
-        joined = word in JOINS or (word == "," and not self._insertion(place))
+        joined = word in JOINS | {"but", "yet"} or (word == "," and not self._insertion(place))
         return group.infinitive or joined
 
     def _before_relative(self, place: int) -> frozenset[str]:

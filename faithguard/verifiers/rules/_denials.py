@@ -102,6 +102,8 @@ def collide(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
         return False
     if any(key in scene.proper for key in mine.sides - near.reading.keys - inherited):
         return False
+    if mine.denied and _lacks_values(mine, theirs, scene, near):
+        return False  # "does not work on Fridays" beside "works 30 hours"
     return _covers(mine, theirs, scene, near.reading.keys) and not other_values(
         mine, theirs, scene, near
     )
@@ -117,6 +119,14 @@ def _covers(mine: Deed, theirs: Deed, scene: Scene, keys: frozenset[str]) -> boo
         general = holds >= 1.0 and held >= _SOME_SIDES
         return general or (holds >= _MOST_SIDES and held >= _HALF)
     return held >= _MOST_SIDES and holds >= _SOME_SIDES
+
+
+def _lacks_values(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
+    """Whether a deed is tied to values, and the other to none of them."""
+    own, other = _values(scene.reading.tokens, mine), _values(near.reading.tokens, theirs)
+    return bool(own) and not any(
+        scene.reading.values[n].agrees(near.reading.values[m]) for n in own for m in other
+    )
 
 
 def other_values(

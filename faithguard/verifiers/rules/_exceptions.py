@@ -133,6 +133,9 @@ def waived(scene: Scene, name: str) -> Verdict | None:
     return None
 
 
+_STATEMENT_ENDS = re.compile(r"[;.:!?]")
+
+
 def _demanded(scene: Scene, name: str, keys: frozenset[str]) -> Verdict | None:
     """Veto the waiver of what the context demands."""
     rest = scene.reading.keys - keys
@@ -146,7 +149,9 @@ def _demanded(scene: Scene, name: str, keys: frozenset[str]) -> Verdict | None:
         if is_excepted(scene, near):
             continue
         at = 0 if _IS_REQUIRED.search(near.reading.text[: asked.end()]) else asked.start()
-        wanted = frozenset(t.key for t in near.reading.tokens if t.key and t.start >= at)
+        stop = _STATEMENT_ENDS.search(near.reading.text, asked.end())
+        end = stop.start() if stop else len(near.reading.text)
+        wanted = frozenset(t.key for t in near.reading.tokens if t.key and at <= t.start < end)
         held = scene.weight(keys & wanted) >= SAME_STATEMENT * scene.weight(keys)
         known = rest & (near.reading.keys | scene.pages.inherited(near.number))
         if held and 3 * len(known) >= len(rest):

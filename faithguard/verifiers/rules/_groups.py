@@ -29,6 +29,7 @@ from faithguard.verifiers.rules._small_words import (
     LIGHT,
     LIKEWISE,
     MODALS,
+    NO_ADVERBS,
     NOT,
     PLAIN,
     PLURAL,
@@ -48,7 +49,7 @@ __all__ = ["Group", "Groups"]
 _NO_DESCRIPTION = BOUNDS | RELATIVE | JOINS | PRONOUNS | THEN | {",", "to"}
 _BEHIND_INFINITIVE = DETERMINERS | PRONOUNS | BOUNDS | PREPOSITIONS | {",", "and"}
 _BEHIND_VERB = DETERMINERS | PRONOUNS | {"to", "that", "not", "no"}
-_BEFORE_VERB = PRONOUNS | RELATIVE | JOINS | {",", ")", "both"}
+_BEFORE_VERB = PRONOUNS | RELATIVE | JOINS | {",", ")", "both", "but", "yet"}
 _BEHIND_ORDER = DETERMINERS | PRONOUNS | PREPOSITIONS
 _NO_SUBJECT = PREPOSITIONS | DETERMINERS | {"to"}
 _CLAUSE_ENDS = BOUNDS | RELATIVE | {",", "and"}
@@ -61,6 +62,7 @@ _PARTINGS = BOUNDS | JOINS | {","}
 _SUBJECTS = RELATIVE | PRONOUNS | JOINS
 _STAND_INS = RELATIVE | PRONOUNS
 _NOUN_LEADS = DETERMINERS | PREPOSITIONS
+_COMPOUND_LEADS = _NOUN_LEADS | {"not", "no"}
 _NOUN_OPENS = DETERMINERS | PRONOUNS
 _NO_VERBS = BOUNDS | CALLED
 _ENDS = BOUNDS | {","}
@@ -299,7 +301,8 @@ class Groups:
         content = number + 1 < len(self.tokens) and bool(self.tokens[number + 1].key)
         if content and not opens and base_of(following) and not following.endswith("ing"):
             return None
-        compound = self._word(before - 1) in _NOUN_LEADS
+        compound = self._word(before - 1) in _COMPOUND_LEADS
+        compound = compound or is_past(previous)  # "awarded damages"
         if compound and (number + 1 == len(self.tokens) or following in _ENDS):
             return None  # "in straight sets."
         named = before >= 0 and (self.tokens[before].capital or previous in _SUBJECTS)
@@ -317,6 +320,8 @@ class Groups:
         if opens or (previous in {",", "and", "then", "please"} and not token.capital):
             if opens and token.capital and base_of(following):
                 return None  # a name: "Rovers beat"
+            if opens and following in PREPOSITIONS and self._rules_later(number):
+                return None  # "demand for bread rose"
             object_ = following in _BEHIND_ORDER or (
                 number + 1 < len(self.tokens) and bool(self.tokens[number + 1].key)
             )
@@ -327,6 +332,18 @@ class Groups:
         joined = self.tokens[before].capital and self._word(before - 1) == "and"
         verb = plural or joined or self._lone(number, before)
         return Group(start, number, denied=denied) if verb else None
+
+    def _rules_later(self, number: int) -> bool:
+        """Whether another word of the same clause is a verb beyond doubt."""
+        for place in range(number + 2, len(self.tokens)):
+            word = self._base(place)[0]
+            if word in BOUNDS | RELATIVE | JOINS | {",", "to"}:
+                return False
+            if word in BE | HAVE | DO | MODALS.keys() or (
+                is_past(word) and self._word(place - 1) not in DETERMINERS | PREPOSITIONS
+            ):
+                return True
+        return False
 
     def _lone(self, number: int, before: int) -> bool:
         """Whether no other word of a clause can be its verb: "lynx take hares"."""
@@ -358,7 +375,8 @@ class Groups:
         return self._word(number - 1) in _OPENINGS
 
     def _is_adverb(self, number: int) -> bool:
-        return self.words[number].endswith("ly") or self.words[number] in NOT
+        word = self.words[number]
+        return (word.endswith("ly") and word not in NO_ADVERBS) or word in NOT
 
     def _finite_later(self, number: int) -> bool:
         """Whether a participle only describes its noun: "items marked so cannot be returned"."""
@@ -412,5 +430,5 @@ class Groups:
         ):
             return None
         denied = leads in ("refused", "refuses", "refuse", "failed", "fails", "fail", "unable")
-        denied = denied or self._word(before - 1) in NOT
+        denied = denied or self._word(before - 1) in NOT or self._word(before - 2) == "no"
         return Group(before, number, denied=denied, infinitive=True)

@@ -32,7 +32,7 @@ from faithguard.verifiers.rules._reading import key_of
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 from faithguard.verifiers.rules._told import known_deeds, told
 
-__all__ = ["denied_or_not", "gainsaid", "none_such"]
+__all__ = ["UNLIKE", "denied_or_not", "gainsaid", "hedged", "none_such", "of_others"]
 
 
 def gainsaid(scene: Scene, name: str) -> Verdict | None:
@@ -50,8 +50,8 @@ def gainsaid(scene: Scene, name: str) -> Verdict | None:
                     kind < 0
                     and said > best
                     and collide(mine, theirs, scene, near)
-                    and not _of_others(mine, theirs, scene, near)
-                    and not _hedged(scene, near)
+                    and not of_others(mine, theirs, scene, near)
+                    and not hedged(scene, near)
                 ):
                     against, best = near, said
         if against is not None and best > for_it:
@@ -61,7 +61,7 @@ def gainsaid(scene: Scene, name: str) -> Verdict | None:
     return None
 
 
-def _of_others(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
+def of_others(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
     """Whether a plain deed is told of some only, or of others than the denied one is."""
     if not mine.denied and not theirs.denied and mine.verb != theirs.verb:
         # "free for 5 hours, then 19 cents": that it costs 19 cents is no denial
@@ -72,7 +72,7 @@ def _of_others(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
     words = {t.lower for t in reading.tokens[plain.start : plain.at]}
     if words & _SOME and not _NONE & {t.lower for t in other.tokens[denied.start : denied.at]}:
         return True
-    contrast = _UNLIKE.search(reading.text)
+    contrast = UNLIKE.search(reading.text)
     if contrast is None or not denied.subject:
         return False
     inside = {t.key for t in reading.tokens if contrast.start() <= t.start < contrast.end()}
@@ -81,10 +81,10 @@ def _of_others(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
 
 _SOME = frozenset("some most many few several certain".split())
 _NONE = frozenset("no none nobody neither any".split())
-_UNLIKE = re.compile(r"\b(?:unlike|in\s+contrast\s+to|as\s+opposed\s+to)\s[^,.;]{1,60}", re.I)
+UNLIKE = re.compile(r"\b(?:unlike|in\s+contrast\s+to|as\s+opposed\s+to)\s[^,.;]{1,60}", re.I)
 
 
-def _hedged(scene: Scene, near: Near) -> bool:
+def hedged(scene: Scene, near: Near) -> bool:
     """Whether both sentences tie what they say to something: "unless it is full", "if not full"."""
     if _OR_NOT.search(near.reading.text):
         return True

@@ -47,6 +47,12 @@ def _opposites(
         word = token.lower
         if word in ("more", "less", "fewer") and than_after(scene.reading.tokens, number):
             continue  # see above
+        if (
+            word == "with"
+            and scene.reading.tokens[number + 1 : number + 2]
+            and (scene.reading.tokens[number + 1].lower in ("no", "out"))
+        ):
+            continue  # "with no signs" is "without signs"
         if word in _ENDS_OF_TIME and mine.clause.values:
             continue  # "it closes at 4" is "it is open until 4"
         for other in opposite(word) & said.keys() - own if token.key not in known else ():
@@ -58,7 +64,7 @@ def _opposites(
             beside = own_sides & _beside(near.reading, said[other])
             if word in _ORDER and beside != own_sides:
                 continue  # what comes first of three need not be said of all
-            if beside and not _elsewhere(token, beside, scene):
+            if beside and not _elsewhere(token, other, beside, scene):
                 return word, other
     return None
 
@@ -101,10 +107,13 @@ def _beside(reading: Reading, number: int) -> set[str]:
     return {*before[-2 if ends else -1 :], *after[:1]}
 
 
-def _elsewhere(word: Token, beside: set[str], scene: Scene) -> bool:
-    """Whether another sentence of the context says it with the claim's word."""
+def _elsewhere(word: Token, other: str, beside: set[str], scene: Scene) -> bool:
+    """Whether the context says it somewhere with the claim's word, or one that says the same."""
     return any(
-        (word.key in near.reading.keys or any(t.lower == word.lower for t in near.reading.tokens))
+        (
+            word.key in near.reading.keys
+            or any(t.lower == word.lower or other in opposite(t.lower) for t in near.reading.tokens)
+        )
         and beside & (near.reading.keys | scene.pages.inherited(near.number))
         for near in scene.near
     )

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from faithguard._verbs import base_of
 from faithguard.types import Verdict
 from faithguard.verifiers.rules._exceptions import SCOPE
+from faithguard.verifiers.rules._lexicon import alike
 from faithguard.verifiers.rules._parts import CLOSE, NEGATORS
 from faithguard.verifiers.rules._reading import Reading, Token
 from faithguard.verifiers.rules._scene import Scene, contradiction
@@ -29,7 +30,9 @@ _CLASH = frozenset(
 """(what the answer says, what the context says) of one thing that cannot both be meant."""
 
 
-_LIMITING = NEGATORS | frozenset("fail failed fails without if refuse refused unable lacks".split())
+_LIMITING = NEGATORS | frozenset(
+    "fail failed fails without if refuse refused unable lacks missing absent".split()
+)
 _NEARLY = ("hardly", "almost", "barely", "scarcely", "virtually", "practically")
 _NEARLY_NONE = ("any", "no", "none", "never", "nobody", "ever")
 
@@ -42,7 +45,7 @@ def _quantified(reading: Reading) -> Iterator[tuple[str, int, frozenset[str], fr
         before = [other.lower for other in tokens[max(0, number - SCOPE) : number]]
         if before[-1:] and before[-1] in _NEARLY and token.lower in _NEARLY_NONE:
             strength = 0
-        elif token.lower == "any" and (
+        elif token.lower in ("any", "every") and (
             not _LIMITING.isdisjoint(before) or any(w.endswith("n't") for w in before)
         ):
             continue  # "failed to win any" says none
@@ -51,10 +54,14 @@ def _quantified(reading: Reading) -> Iterator[tuple[str, int, frozenset[str], fr
         if before[-1:] == ["not"] and strength == _QUANTIFIERS["all"]:
             strength = _NOT_ALL
         elif strength is None or (
-            number and tokens[number - 1].lower in ("at", "the", "than", "not")
+            number
+            and tokens[number - 1].lower in ("at", "the", "than", "not")
+            and token.lower != "majority"
         ):
             continue
-        keys = frozenset(_noun(tokens[number + 1 : number + 9]))
+        of_them = [t.lower for t in tokens[number + 1 : number + 3]]
+        pointed = of_them[:1] == ["of"] and of_them[1:] and of_them[1] in _THEM
+        keys = frozenset((_ANY,)) if pointed else frozenset(_noun(tokens[number + 1 : number + 9]))
         if keys:
             clause = reading.clause_at(token.start)
             yield token.lower, strength, keys, (clause.keys if clause else keys) - keys
@@ -77,8 +84,20 @@ def _noun(tokens: Sequence[Token]) -> Iterator[str]:
             return
 
 
+_THEM = frozenset("them these those which whom it".split())
+_ANY = "*"
+"""Stands for the noun that "of them" points at."""
 _AUXILIARIES = frozenset("is are was were has have had can may must will do does did".split())
 _BEFORE_NOUN = frozenset("of the its their these those our such other".split())
+
+
+_LEAST = 0.3
+"""Share of a claim that a sentence must hold whose noun and what is said of it are the claim's."""
+_NONE = frozenset(("no", "none", "never", "nobody"))
+
+
+def _none_of(strength: int) -> bool:
+    return strength == _QUANTIFIERS["none"]
 
 
 def counted_otherwise(scene: Scene, name: str) -> Verdict | None:
@@ -92,9 +111,14 @@ def counted_otherwise(scene: Scene, name: str) -> Verdict | None:
             same = [
                 (w, s)
                 for w, s, other, said in theirs
-                if other & noun and (rest & said or not (rest and said))
+                if (other & noun or (_ANY in other and 2 * len(alike(rest, said)) > len(rest)))
+                and (alike(rest, said) or not (rest and said))
             ]
-            if not same or near.share < CLOSE or any(s == strength for _, s in same):
+            told = alike(rest, frozenset().union(*(q[3] for q in theirs)))
+            least = _LEAST if 3 * len(told) > len(rest) else CLOSE
+            if not same or near.share < least or any(s == strength for _, s in same):
+                continue
+            if _none_of(strength) and any(t.lower in _NONE for t in near.reading.tokens):
                 continue
             if all((strength, s) in _CLASH for _, s in same):
                 reason = f"the context says {same[0][0]!r} of it, the answer {word!r}"

@@ -331,8 +331,16 @@ def key_of(word: str) -> str | None:
         return None
     if not (plain.isascii() and plain.isalpha()):
         return plain
+    if (two := _TWO_SIDES.fullmatch(plain)) is not None:
+        return two[1]
     key = stem(plain)
     return SYNONYMS.get(key, key)
+
+
+_TWO_SIDES = re.compile(
+    r"((?:employ|train|licens|franchis|leas|mortgag|mentor|interview|address|nomin|consign)(?:er|or|ee))s?"
+)
+"""Who does it and to whom it is done: one stem, and not one thing."""
 
 
 _LINKS = frozenset(

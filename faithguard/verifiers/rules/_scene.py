@@ -17,6 +17,7 @@ from typing import Any, overload
 from faithguard._lazy import lazy
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context, Sentence
+from faithguard.verifiers.rules._deeds import Deed, deeds_of
 from faithguard.verifiers.rules._identifiers_in import Identifier
 from faithguard.verifiers.rules._reading import (
     UNSURE,
@@ -99,6 +100,7 @@ class _Pages:
         self._proper: dict[str, bool] = {}
         self._capitals: dict[int, set[str]] = {}
         self._small: dict[str, bool] = {}
+        self._named: dict[str, bool] = {}
 
     def holders(self, key: str) -> Sequence[int]:
         """Return the numbers of the sentences that hold a word or, after a "#", an identifier."""
@@ -160,6 +162,19 @@ class _Pages:
             if key in found or UNSURE in found:
                 yield number
 
+    def named(self, key: str) -> bool:
+        """Whether a word is a name wherever it stands, or a letter that tells two of a kind."""
+        if key not in self._named:
+            self._named[key] = key.isupper() or (
+                self.proper(key)
+                and not any(
+                    token.key == key and not token.capital
+                    for number in self.holders(key)
+                    for token in self.readings[number].tokens
+                )
+            )
+        return self._named[key]
+
     def in_lower_case(self, token: Token) -> bool:
         """Whether a word stands anywhere without a capital; words that only link do."""
         if token.key is None:
@@ -190,8 +205,9 @@ class _Pages:
         while start not in self._subjects and self._goes_on(start):
             start -= 1
         if start not in self._subjects:
-            clauses = self.readings[start].clauses
-            self._subjects[start] = clauses[0].keys if clauses else frozenset()
+            first = self.readings[number].tokens[:1]
+            it = bool(first) and first[0].lower == "it"
+            self._subjects[start] = _opening(self.readings[start], it=it)
         for place in range(start + 1, number + 1):
             self._subjects[place] = self._subjects[start]
         return self._subjects[start]
@@ -207,6 +223,22 @@ class _Pages:
             return False
         opening = [token.lower for token in self.readings[number].tokens[:_OPENING]]
         return bool(opening) and (opening[0] in _PRONOUNS or not _POINTING.isdisjoint(opening))
+
+
+def _is_plural(reading: Reading, deed: Deed) -> bool:
+    """Whether the noun before a verb is a plural, which no "it" means."""
+    words = [t.lower for t in reading.tokens[deed.start : deed.at] if t.key]
+    return bool(words) and words[0].endswith("s") and not words[0].endswith("ss")
+
+
+def _opening(reading: Reading, *, it: bool) -> frozenset[str]:
+    """Return what a sentence is about: what stands before its first verb, or its first clause."""
+    deeds = deeds_of(reading)
+    if deeds and it and _is_plural(reading, deeds[0]) and deeds[0].patients - deeds[0].subject:
+        return deeds[0].patients - deeds[0].subject
+    if deeds and deeds[0].subject and not deeds[0].pronoun:
+        return deeds[0].subject
+    return reading.clauses[0].keys if reading.clauses else frozenset()
 
 
 _PRONOUNS = frozenset("it they he she this these its their his her both there such that".split())

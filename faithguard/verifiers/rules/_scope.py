@@ -19,11 +19,12 @@ _UNIVERSAL = re.compile(
     r"\b(?:in\s+(?:every|any|all)\s+cases?|(?:on|at)\s+(?:any|every)\s+(?:day|time|hour)|every\s+day"
     r"|(?:to|for|by)\s+all(?=\W|$)|of\s+(?:all|any)\s+kinds?|at\s+all\s+times|in\s+all\s+circumstances|always|regardless|anyone|everyone"
     r"|everybody|alike|whoever|without\s+(?:exception|restriction|condition)s?|unconditionally"
-    r"|at\s+any\s+time|in\s+general|no\s+matter)\b",
+    r"|at\s+any\s+time|for\s+any\s+\w+|the\s+(?:general\s+)?public|in\s+general|no\s+matter)\b",
     re.I,
 )
 _RESTRICTED = re.compile(
-    r"\b(?:only|except|unless|excluded|provided\s+that|not\s+all|limited\s+to|exclusively|solely)\b",
+    r"\b(?:only|except|unless|excluded|provided\s+that|not\s+all|limited\s+to|restricted\s+to|reserved\s+for|(?<!without\s)exceptions?|exclusively|solely"
+    r"|for\s+(?:\w+\s+){1,3}(?:over|above|under|below|with|who|from)|permitting)\b",
     re.I,
 )
 

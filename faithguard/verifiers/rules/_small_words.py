@@ -25,7 +25,10 @@ __all__ = [
     "LIGHT",
     "LIKEWISE",
     "LONGEST",
+    "MEANING",
+    "PHRASES",
     "MODALS",
+    "NO_ADVERBS",
     "NONE",
     "NOT",
     "NO_SUCH",
@@ -84,8 +87,18 @@ ADVERBS = frozenset(
     "also only still already just again now then often always usually both later once soon"
     " previously currently thereby therefore however instead even ever first today alone much very"
     " more less far quite rather too so almost nearly well best"
-    " immediately partly largely mainly all either".split()
+    " altogether outright immediately partly largely mainly all either".split()
 )
+
+
+NO_ADVERBS = frozenset(
+    "family supply reply assembly july italy ally bully belly jelly lily rally fly monopoly anomaly"
+    " butterfly daily weekly monthly hourly nightly elderly friendly costly deadly disorderly"
+    " orderly lively lonely lovely melancholy panoply homily bodily apply comply imply multiply"
+    " rely holly folly fully dolly trolley gully billy emily sally molly polly kelly reilly"
+    " ugly".split()
+)
+"""They end as an adverb does."""
 
 
 DETERMINERS = frozenset(
@@ -125,6 +138,23 @@ CONDITIONS = frozenset("if unless whether when until".split())
 PARTICLES = frozenset("up down in out on off".split())
 
 
+PHRASES = {
+    "turn down": "reject", "throw away": "discard", "throw out": "discard", "call off": "cancel",
+    "put off": "postpone", "set up": "establish", "lay off": "dismiss", "carry out": "perform",
+    "leave out": "omit", "rule out": "exclude", "hand over": "give", "pull out": "withdraw",
+    "go up": "rise", "go down": "fall", "give away": "donate", "shut down": "close",
+    "point out": "show", "give up": "abandon", "take over": "acquire", "break down": "fail",
+    "find out": "discover", "pay back": "repay", "bring back": "restore", "cut back": "reduce",
+    "look after": "manage", "pick up": "collect", "hand in": "submit", "send in": "submit",
+    "take off": "remove", "make up": "invent", "take place": "happen", "take part": "participate",
+    "back down": "withdraw",
+}  # fmt: skip
+"""What a verb says with a small word behind it."""
+
+
+MEANING = frozenset(phrase.split()[1] for phrase in PHRASES)
+
+
 JOINS = frozenset("and or".split())
 
 
@@ -143,7 +173,7 @@ BEFORE_NOUNS = (DETERMINERS | PREPOSITIONS) - frozenset("both one this these tho
 THEN = frozenset(("after", "before"))
 
 
-SMALL = PREPOSITIONS | ADVERBS | TITLES
+SMALL = PREPOSITIONS | ADVERBS | TITLES | {"inside", "outside"}
 BIDDING = frozenset(
     "order tell ask require allow force oblige advise instruct permit invite request enable want"
     " urge command persuade encourage expect".split()

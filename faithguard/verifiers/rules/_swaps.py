@@ -17,7 +17,15 @@ from faithguard.verifiers.rules._reading import Reading, key_of
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 from faithguard.verifiers.rules._told import known_deeds, told
 
-__all__ = ["HELD", "done_by_another", "done_to_another", "short_sentences", "swapped_deeds"]
+__all__ = [
+    "HELD",
+    "SYMMETRIC",
+    "converse",
+    "done_by_another",
+    "done_to_another",
+    "short_sentences",
+    "swapped_deeds",
+]
 
 
 HELD = 0.75
@@ -25,7 +33,7 @@ HELD = 0.75
 
 
 # Verbs of which either side may be named first.
-_SYMMETRIC = frozenset(
+SYMMETRIC = frozenset(
     stem(word)
     for word in "meet marry merge border join match equal resemble face partner agree talk speak"
     " differ play share be have include cooperate collaborate".split()
@@ -50,6 +58,12 @@ _CONVERSE = {
     for word in side.split()
     if (key := key_of(word))
 }
+
+
+def converse(one: str, other: str) -> bool:
+    """Whether two verbs tell one deed from its two sides: "buy", "sell"."""
+    first, second = _CONVERSE.get(one), _CONVERSE.get(other)
+    return first is not None and second is not None and first[0] == second[0]
 
 
 _LONGEST = 60
@@ -88,7 +102,7 @@ _PAIRED = frozenset(map(stem, ("marry", "meet", "merge")))
 
 
 _MOST_OF_IT = 0.6
-_NO_DEEDS = _SYMMETRIC | {"be", "do", "cost", "store", "measur", "weigh", "equal", "last"}
+_NO_DEEDS = SYMMETRIC | {"be", "do", "cost", "store", "measur", "weigh", "equal", "last"}
 
 
 def _turned(mine: Deed, theirs: Deed) -> tuple[Deed | None, Deed]:
@@ -105,7 +119,7 @@ def _turned(mine: Deed, theirs: Deed) -> tuple[Deed | None, Deed]:
 
 def _crossed(mine: Deed, theirs: Deed, scene: Scene) -> bool:
     agents, patients = mine.agents - mine.patients, mine.patients - mine.agents
-    if not theirs.patients and not theirs.passive and mine.verb not in _SYMMETRIC:
+    if not theirs.patients and not theirs.passive and mine.verb not in SYMMETRIC:
         # "Tamm testified against him": whoever is meant, it is not Tamm
         known = all(map(scene.known, agents)) and bool(_named(agents, scene))
         return known and patients == theirs.agents - theirs.patients and _to_pronoun(theirs, scene)
@@ -146,7 +160,7 @@ def done_by_another(scene: Scene, name: str) -> Verdict | None:
                     continue
                 held = mine.patients & theirs.patients
                 enough = scene.weight(held) >= HELD * scene.weight(mine.patients)
-                if mine.verb in _SYMMETRIC and theirs.sides & mine.agents:
+                if mine.verb in SYMMETRIC and theirs.sides & mine.agents:
                     said = True
                 if theirs.agents & mine.agents:
                     said = said or bool(held)

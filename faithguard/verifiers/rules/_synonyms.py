@@ -73,6 +73,8 @@ _GROUPS = """
     error fault failure
     spouse husband wife partner
     euro euros
+    book reserve reservation booking booked reserved
+    broaden widen
     free gratis complimentary
     earn gain
     collect gather

@@ -16,6 +16,7 @@ from faithguard.verifiers.rules._conditions import condition_dropped
 from faithguard.verifiers.rules._exceptions import excepted, left_out, waived
 from faithguard.verifiers.rules._family import Family
 from faithguard.verifiers.rules._kept import kept_to
+from faithguard.verifiers.rules._limits import limit_ignored
 from faithguard.verifiers.rules._modality import demanded_instead, duty_or_not, stronger
 from faithguard.verifiers.rules._negated import own_negation
 from faithguard.verifiers.rules._negation import denied_or_not, gainsaid, none_such
@@ -24,6 +25,8 @@ from faithguard.verifiers.rules._opposites import opposite_said
 from faithguard.verifiers.rules._quantifiers import counted_otherwise
 from faithguard.verifiers.rules._scene import Scene, scene_of, unmentioned
 from faithguard.verifiers.rules._scope import unbound
+from faithguard.verifiers.rules._stances import taken_back
+from faithguard.verifiers.rules._widened import widened
 
 __all__ = ["Polarity"]
 
@@ -44,6 +47,9 @@ class Polarity(Family):
             denied_or_not,
             none_such,
             barred,
+            taken_back,
+            limit_ignored,
+            widened,
             kept_to,
             excepted,
             waived,

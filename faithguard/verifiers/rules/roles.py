@@ -13,8 +13,10 @@ from collections.abc import Iterator
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._values._words import language
+from faithguard.verifiers.rules._bound import bound_to_another
 from faithguard.verifiers.rules._family import Family
 from faithguard.verifiers.rules._reading import Clause, Reading, Token
+from faithguard.verifiers.rules._replaced import replaced
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of, unmentioned
 from faithguard.verifiers.rules._swaps import (
     HELD,
@@ -48,6 +50,8 @@ class Roles(Family):
             swapped_deeds(scene, self.name)
             or done_by_another(scene, self.name)
             or done_to_another(scene, self.name)
+            or bound_to_another(scene, self.name)
+            or replaced(scene, self.name)
             or another_title(scene, self.name)
         )
         if deed is not None or not scene.reading.names or _NEGATED & _lowers(scene.reading):

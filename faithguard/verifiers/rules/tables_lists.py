@@ -173,7 +173,10 @@ def _of_other_row(scene: Scene, name: str, table: Table, named: list[int]) -> Ve
             continue
         own = {
             n for n in named
-            if column < len(table.rows[n][1]) and _said(table.rows[n][1][column].reading, claim)
+            if column < len(table.rows[n][1]) and (
+                _said(table.rows[n][1][column].reading, claim)
+                or (together and table.rows[n][1][column].truth is not None)
+            )
         }  # fmt: skip
         if own and not (together and len(own) < len(named)):
             continue
@@ -480,6 +483,10 @@ def _misread(
     if len(columns) != 1:
         return None
     cell = reading.clauses[columns[0]]
+    if not any(value.comparable(reading.values[n]) for n in cell.values) and (
+        value.text.isalpha() or any(_holds(reading, other, value) for other in reading.clauses)
+    ):
+        return None  # "20 minutes in room A3", "of the four funds"
     if _holds(reading, cell, value) or _label_has(reading, value):
         return None
     elsewhere = any(

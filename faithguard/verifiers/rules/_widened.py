@@ -1,0 +1,259 @@
+"""What the context says of some, of one way, or mostly, and the claim of all, of another, always.
+
+In: a scene. Out: a veto where "all passengers" stands for "passengers in the sleeping car", where
+the claim names another way than the only one, adds an "only" of its own, or says "always" of what
+is so in most cases; else None. English.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from faithguard.types import Verdict
+from faithguard.verifiers._values._words import language
+from faithguard.verifiers._verbs import base_of, is_participle
+from faithguard.verifiers.rules._lexicon import alike
+from faithguard.verifiers.rules._parts import negates
+from faithguard.verifiers.rules._reading import Reading, Token
+from faithguard.verifiers.rules._scene import Near, Scene, contradiction, unmentioned
+from faithguard.verifiers.rules._small_words import BE, DO, HAVE, MODALS
+
+__all__ = ["widened"]
+
+_ALL = frozenset("all every each any both".split())
+_RESTRICTS = frozenset(
+    "who whose which that with without in on at from of under over above below between aged marked"
+    " for holding during after before".split()
+)
+_FINITE = BE | HAVE | DO | MODALS.keys()
+_STOPS = frozenset(",.;:!?()–—") | frozenset("but while whereas although though and or".split())
+_SAME = 0.5
+"""Share of a claim, its subject apart, that a sentence must hold."""
+
+
+def widened(scene: Scene, name: str) -> Verdict | None:
+    """Veto what is said of all, of another way, or always."""
+    if language(scene.reading.text) != "en":
+        return None
+    return (
+        _of_all(scene, name)
+        or _other_way(scene, name)
+        or _only_added(scene, name)
+        or _always(scene, name)
+    )
+
+
+# -- all --------------------------------------------------------------------------------------
+
+
+def _of_all(scene: Scene, name: str) -> Verdict | None:
+    """Veto "all passengers" where "passengers in the sleeping car" is said."""
+    tokens = scene.reading.tokens
+    for number, token in enumerate(tokens[:-1]):
+        if token.lower not in _ALL or (number and tokens[number - 1].lower in ("at", "not", "of")):
+            continue
+        noun = _noun(tokens, number + 1)
+        if noun is None:
+            continue
+        found: Near | None = None
+        for near in scene.near:
+            if near.reading.row or not noun.key or noun.key not in near.reading.keys:
+                continue
+            if not _says_rest(scene, noun.key, near):
+                continue
+            if _all_of(near.reading, noun.key):
+                found = None
+                break
+            kind = _restricted(near.reading, noun.key, scene)
+            if not kind:
+                found = None
+                break
+            found = found or near
+        if found is not None:
+            reason = f"the context says it only of some {noun.lower!r}"
+            return contradiction(scene, name, reason, found)
+    return None
+
+
+def _all_of(reading: Reading, noun: str) -> bool:
+    """Whether a sentence says "all" before a noun itself."""
+    tokens = reading.tokens
+    return any(
+        token.lower in _ALL and noun in {t.key for t in tokens[number + 1 : number + _LONGEST]}
+        for number, token in enumerate(tokens)
+    )
+
+
+def _noun(tokens: Sequence[Token], start: int) -> Token | None:
+    """Return the noun that "all" stands before: the last of a run of words."""
+    last: Token | None = None
+    for token in tokens[start : start + _LONGEST]:
+        if token.key is None and token.lower in ("the", "of", "our", "their", "its"):
+            continue
+        if token.key is None or token.value >= 0 or token.lower in _FINITE | _RESTRICTS:
+            break
+        if last is not None and base_of(token.lower) and last.lower.endswith("s"):
+            break
+        last = token
+    return last
+
+
+_LONGEST = 5
+
+
+def _says_rest(scene: Scene, noun: str, near: Near) -> bool:
+    rest = scene.reading.keys - {noun}
+    said = alike(rest, near.reading.keys)
+    return bool(said) and scene.weight(said) >= _SAME * scene.weight(rest)
+
+
+def _restricted(reading: Reading, noun: str, scene: Scene) -> bool:
+    """Whether what stands behind a noun tells which ones are meant, and the claim does not."""
+    tokens = reading.tokens
+    for number, token in enumerate(tokens[:-1]):
+        if token.key != noun:
+            continue
+        after = tokens[number + 1]
+        joined = number > 0 and tokens[number - 1].key is not None and tokens[number - 1].value < 0
+        before = joined and tokens[number - 1].lower not in _FINITE
+        keys: set[str] = set()
+        if after.lower in _RESTRICTS or (
+            is_participle(after.lower) and _finite(tokens, number + 2)
+        ):
+            for other in tokens[number + 1 :]:
+                if other.lower in _STOPS or (other.lower in _FINITE and keys):
+                    break
+                if other.key and other.lower not in _RESTRICTS:
+                    keys.add(other.key)
+                elif other.value >= 0:
+                    value = reading.values[other.value]
+                    if not any(value.agrees(v) for v in scene.reading.values):
+                        keys.add(other.lower)
+        elif before and number == 1:
+            keys.add(tokens[0].key or "")
+        keys.discard("")
+        if keys and keys.isdisjoint(scene.reading.keys):
+            return True
+    return False
+
+
+def _finite(tokens: Sequence[Token], start: int) -> bool:
+    """Whether an auxiliary follows in the same clause."""
+    for token in tokens[start : start + _FAR]:
+        if token.lower in _FINITE:
+            return True
+        if token.lower in ".;:":
+            return False
+    return False
+
+
+_FAR = 10
+
+# -- only -------------------------------------------------------------------------------------
+
+_WAYS = "by|via|through|on|in|at|from"
+_ONLY_WAY = re.compile(
+    rf"\b(?:(?:only|solely|exclusively)\s+(?P<way>{_WAYS})\s(?P<what>[^,.;:()]{{2,50}})"
+    rf"|(?P<way2>{_WAYS})\s(?P<what2>[^,.;:()]{{2,50}}?)\s(?:only|alone)(?=[,.;:()]|$))",
+    re.I,
+)
+_WAY = re.compile(
+    rf"\b(?P<way>{_WAYS})\s(?P<what>[^,.;:()]{{2,50}}?)(?=[,.;:()]|$|\s(?:{_WAYS})\s)"
+)
+_LIMITED = re.compile(
+    r"\b(?:only|solely|exclusively|if|unless|must|needs?|requir\w+|without|no|not|none|nobody|never|except\w*"
+    r"|just|alone|provided|until|before|restricted|limited|reserved|sole|nothing|other|rather|instead|apart"
+    r"|single|one|two|three|confined|merely|nur|remain\w*|\w+n['’]t|cannot|all|every\w*|few|little|last|whole|purely)\b",
+    re.I,
+)
+_ADDED = re.compile(
+    r"\b(?:only|solely|exclusively)\s+(?:if|when|with|for|to|on|in|by|from|after|during|through|as)\b"
+    r"|^only\s+(?:the\s+)?\w+",
+    re.I,
+)
+
+
+def _other_way(scene: Scene, name: str) -> Verdict | None:
+    """Veto "by e-mail" where the context says "only by phone"."""
+    mine = scene.reading
+    if _LIMITED.search(mine.text):
+        return None
+    for near in scene.near:
+        for only in _ONLY_WAY.finditer(near.reading.text):
+            way = (only["way"] or only["way2"]).lower()
+            what = _between(near.reading, *only.span("what" if only["way"] else "what2"))
+            head = _clause(near.reading, only.start()) - what
+            if not what or not head or alike(what, mine.keys):
+                continue
+            own = [m for m in _WAY.finditer(mine.text) if m["way"].lower() == way]
+            other = [k for m in own if (k := _between(mine, *m.span("what"))) and not k & head]
+            said = alike(head, mine.keys)
+            if other and scene.weight(said) >= _SAME * scene.weight(head):
+                reason = f"the context says {only[0][:50]!r}"
+                return contradiction(scene, name, reason, near)
+    return None
+
+
+def _only_added(scene: Scene, name: str) -> Verdict | None:
+    """Veto an "only" of the answer's own."""
+    mine = scene.reading
+    if not _ADDED.search(mine.text) or not scene.near or scene.near[0].share < _SAME:
+        return None
+    if any(near.reading.row or near.reading.is_field for near in scene.near):
+        return None
+    nears = [near for near in scene.near if near.share >= _SAME]
+    if any(_LIMITED.search(near.reading.text) for near in nears):
+        return None
+    return unmentioned(scene, name, "the context does not say 'only'")
+
+
+def _between(reading: Reading, start: int, end: int) -> frozenset[str]:
+    return frozenset(t.key for t in reading.tokens if t.key and start <= t.start < end)
+
+
+def _clause(reading: Reading, at: int) -> frozenset[str]:
+    """Return the words of the part of a sentence around an offset."""
+    cuts = [0, *(m.end() for m in _CUT.finditer(reading.text)), len(reading.text)]
+    after = next(n for n, end in enumerate(cuts) if end > at)
+    return _between(reading, cuts[after - 1], cuts[after])
+
+
+_CUT = re.compile(r"[;.:]|,\s(?:and|but|while|whereas|so|or)\s")
+
+# -- always -----------------------------------------------------------------------------------
+
+_ALWAYS = re.compile(
+    r"\b(?:always|invariably|in\s+(?:all|every|each)\s+cases?|without\s+exception|every\s+time|at\s+all\s+times"
+    r"|without\s+fail|guaranteed?)\b",
+    re.I,
+)
+_MOSTLY = re.compile(
+    r"\b(?:usually|normally|generally|typically|often|mostly|mainly|largely|sometimes|occasionally|rarely"
+    r"|in\s+(?:most|many|some)\s+cases|as\s+a\s+rule|exceptions?\s+(?:is|are|may|can)|tends?\s+to|frequently"
+    r"|hardly|seldom|may|might|not\s+always|not\s+guaranteed|up\s+to)\b",
+    re.I,
+)
+
+
+def _always(scene: Scene, name: str) -> Verdict | None:
+    """Veto "always" where the context says "in most cases"."""
+    mine = scene.reading
+    if not _ALWAYS.search(mine.text) or _MOSTLY.search(mine.text):
+        return None
+    if any(negates(t, mine.text) for t in mine.tokens):
+        return None
+    for near in scene.near:
+        said = alike(mine.keys, near.reading.keys)
+        if scene.weight(said) < _SAME * scene.weight(mine.keys):
+            continue
+        if _ALWAYS.search(near.reading.text) and not _NOT_ALWAYS.search(near.reading.text):
+            return None
+        mostly = _MOSTLY.search(near.reading.text)
+        if mostly:
+            reason = f"the context says {mostly[0]!r}"
+            return contradiction(scene, name, reason, near)
+    return None
+
+
+_NOT_ALWAYS = re.compile(r"\bnot\s+(?:always|guaranteed)\b", re.I)

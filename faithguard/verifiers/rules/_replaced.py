@@ -6,9 +6,9 @@ another word of the same kind, which that sentence does not have; else None. Eng
 
 from __future__ import annotations
 
+from faithguard._verbs import base_of
 from faithguard.types import Verdict
 from faithguard.verifiers._values._words import language
-from faithguard.verifiers._verbs import base_of
 from faithguard.verifiers.rules._lexicon import alike, sisters
 from faithguard.verifiers.rules._parts import negates
 from faithguard.verifiers.rules._reading import Reading, Token

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from faithguard._verbs import base_of, is_participle
 from faithguard.types import Verdict
 from faithguard.verifiers._values._words import language
-from faithguard.verifiers._verbs import base_of, is_participle
 from faithguard.verifiers.rules._lexicon import alike
 from faithguard.verifiers.rules._parts import negates
 from faithguard.verifiers.rules._reading import Reading, Token

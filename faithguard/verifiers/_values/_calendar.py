@@ -9,7 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
-from faithguard.verifiers._values._names import DAY_OF, DAY_SETS, DAYS, MONTH_OF, UNSURE_MONTHS
+from faithguard.verifiers._values._names import (
+    DAY_OF,
+    DAY_SETS,
+    DAYS,
+    MONTH_OF,
+    UNSPACED_SETS,
+    UNSURE_MONTHS,
+)
 from faithguard.verifiers._values._value import Reading, Value
 from faithguard.verifiers._values._words import ENGLISH
 
@@ -69,6 +76,14 @@ _LONG_DAY = re.compile(
 _COUNTED = re.compile(
     r"(?:\d|\b(?:" + "|".join(sorted(ENGLISH, key=len, reverse=True)) + r"))\s*(?:-\s*)?$"
 )
+
+
+_UNSPACED_SET = re.compile("|".join(sorted(UNSPACED_SETS, key=len, reverse=True)))
+_HAN = "一二三四五六日"
+_HAN_DAYS = re.compile(
+    "(?:周|星期|礼拜)([一二三四五六日天](?:[、和及][一二三四五六日天])+)"
+)
+"""Days of which only the first is named in full: 周一、三、五."""
 
 
 def dates(text: str, months: Collection[str], *, figures: bool) -> Iterator[Value]:
@@ -155,6 +170,12 @@ def days(text: str) -> Iterator[Value]:
         if not (words in ("business days", "working days") and counted):
             late = {_FRIDAY_AND_SATURDAY} if "weekend" in words else set[Reading]()
             yield _value("days", {DAY_SETS[words], *late}, match, text)
+    if not text.isascii():
+        for match in _UNSPACED_SET.finditer(text):
+            yield _value("days", {UNSPACED_SETS[match[0]]}, match, text)
+        for match in _HAN_DAYS.finditer(text):
+            named = {_HAN.index(sign) for sign in match[1].replace("天", "日") if sign in _HAN}
+            yield _value("days", {frozenset(named)}, match, text)
     for pattern in (_LONG_DAY, _SHORT_DAY):
         for match in pattern.finditer(text):
             name = match[0].lower().rstrip(".")

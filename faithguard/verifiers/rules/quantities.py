@@ -52,6 +52,8 @@ _AFTER_MOST = re.compile(
 _AFTER_LEAST = re.compile(
     r"\s*(?:or\s+(?:more|over|older)|and\s+(?:over|above)|at\s+least|minimum|以上)", re.I
 )
+_STRICT = re.compile(r"(?:less|fewer|under|below|unter|weniger|moins|menos|meno)\b", re.I)
+"""What says "at least" once it is denied."""
 _DENIED = re.compile(
     r"\b(?:no|not|never|cannot|nobody|none|\w+n['’]t|nicht|keine?r?|ne|no|non|nunca|não)\s(?:\s?[^\W\d]+){0,8}\s*$",
     re.I,
@@ -157,7 +159,7 @@ def _ranked_otherwise(scene: Scene, name: str) -> Verdict | None:
                 for other in _RANK.finditer(near.reading.text)
                 if other[2].lower() == noun
             ]
-            if rank in ranks:
+            if rank in ranks or re.search(rf"\b{rank}\b", near.reading.text, re.I):
                 break
             if len(ranks) == 1:
                 reason = f"the context says the {ranks[0]} {noun}, the answer the {rank}"
@@ -222,8 +224,11 @@ def _manner(reading: Reading, value: Value) -> tuple[str, str, str, str]:
     bound = ""
     if _RELATIVE.match(after):
         pass  # "at least 8 weeks before" is "no later than 8 weeks before"
-    elif _MOST.search(before) or _AFTER_MOST.match(after):
+    elif _AFTER_MOST.match(after):
         bound = "at most"
+    elif most := _MOST.search(before):
+        never = _STRICT.match(most[0]) and _DENIED.search(before[: most.start()] + " ")
+        bound = "at least" if never else "at most"
     elif _LEAST.search(before) or _AFTER_LEAST.match(after):
         bound = "at most" if _DENIED.search(before) else "at least"
     period = _PERIOD.match(after)
@@ -240,4 +245,12 @@ def _manner(reading: Reading, value: Value) -> tuple[str, str, str, str]:
         way = "from"
     order = _ORDER.search(before)
     said_order = order[1].lower() if order and value.family in ("clock", "date") else ""
-    return bound, f"per {said}" if said else "", way, said_order
+    return bound, _per(said), way, said_order
+
+
+def _per(said: str) -> str:
+    """Return a period in one form: "per minute", "/min" and "pro Minute" are one."""
+    if not said:
+        return ""
+    unit = None if said[:1].isdigit() else unit_of(said)
+    return f"per {unit[1]} {unit[0]}" if unit is not None else f"per {said}"

@@ -24,6 +24,7 @@ _NEAR = Fraction(1, 20)
 """What "about" grants."""
 _ROUNDED = Fraction(2, 25)
 """What it grants a number that is written with few digits: three miles for 5.1 km."""
+_FEW = 20
 _CONVERTED = Fraction(1, 50)
 """How far a rounded conversion between systems of units may lie off."""
 _OTHER_SYSTEM = {
@@ -156,7 +157,7 @@ class Value:
         return any(
             2 * apart <= _place(abs(bare)) * abs(reading / bare)
             for bare in self._plain
-            if isinstance(bare, Fraction) and bare
+            if isinstance(bare, Fraction) and 0 < abs(bare) < _FEW
         )
 
     def _same_time(self, other: Value) -> bool:

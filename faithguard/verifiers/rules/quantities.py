@@ -54,6 +54,9 @@ _AFTER_LEAST = re.compile(
 )
 _STRICT = re.compile(r"(?:less|fewer|under|below|unter|weniger|moins|menos|meno)\b", re.I)
 """What says "at least" once it is denied."""
+_NEVER_GOES = re.compile(
+    r"\b(?:never|not|cannot|n['’]t)\s+(?:be\s+|goes?\s+|falls?\s+|drops?\s+|dips?\s+|sinks?\s+|fallen\s+)+$", re.I
+)
 _DENIED = re.compile(
     r"\b(?:no|not|never|cannot|nobody|none|\w+n['’]t|nicht|keine?r?|ne|no|non|nunca|não)\s(?:\s?[^\W\d]+){0,8}\s*$",
     re.I,
@@ -227,7 +230,7 @@ def _manner(reading: Reading, value: Value) -> tuple[str, str, str, str]:
     elif _AFTER_MOST.match(after):
         bound = "at most"
     elif most := _MOST.search(before):
-        never = _STRICT.match(most[0]) and _DENIED.search(before[: most.start()] + " ")
+        never = _STRICT.match(most[0]) and _NEVER_GOES.search(before[: most.start()])
         bound = "at least" if never else "at most"
     elif _LEAST.search(before) or _AFTER_LEAST.match(after):
         bound = "at most" if _DENIED.search(before) else "at least"

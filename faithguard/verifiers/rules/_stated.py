@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 from faithguard.types import Verdict
 from faithguard.verifiers._terms import analyse, stem
@@ -31,7 +32,14 @@ from faithguard.verifiers.rules._measures import (
 )
 from faithguard.verifiers.rules._reading import Reading
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
-from faithguard.verifiers.rules._slots import Slot, counted, displaced, misbound
+from faithguard.verifiers.rules._slots import (
+    Slot,
+    counted,
+    displaced,
+    misbound,
+    says_same,
+    segment,
+)
 
 __all__ = ["stated"]
 
@@ -101,10 +109,40 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
         or displaced(scene, value.start, own, rivals, ignored=ignored)
         or misbound(scene, value.start, like, own, others, ignored=ignored, kin=kin, enough=0.5)
     )
-    if rival is None:
+    if rival is None or any(_fits(scene, value, slot, rival) for slot in own):
         return None
     reason = f"the context says {rival.text!r} of this, and {value.text!r} of something else"
     return contradiction(scene, name, reason, rival.near)
+
+
+def _fits(scene: Scene, value: Value, own: Slot, rival: Slot) -> bool:
+    """Whether the own place of a value is the claim's: another value of it stands there too.
+
+    Not where a name of the claim stands beside the rival only.
+    """
+    if says_same(own):
+        return True
+    here, there = _within(own), _within(rival)
+    if here == there:
+        return False
+    both = own.near.reading, rival.near.reading
+    mine, theirs = (
+        {n for n, one in enumerate(scene.reading.values) if any(one.agrees(v) for v in part)}
+        for part in (here, there)
+    )
+    at = {n for n, one in enumerate(scene.reading.values) if one.agrees(value)}
+    if not mine - theirs - at or theirs - mine - at:
+        return False
+    keys = [
+        {t.key for t in reading.tokens if begin <= t.start < end}
+        for reading, (begin, end) in zip(both, (segment(own), segment(rival)), strict=True)
+    ]
+    return not scene.reading.hard & (keys[1] - keys[0])
+
+
+def _within(slot: Slot) -> list[Value]:
+    begin, end = segment(slot)
+    return [v for v in slot.near.reading.values if begin <= v.start < end]
 
 
 def _slots(scene: Scene, value: Value, kind: set[str]) -> tuple[list[Slot], list[Slot]]:
@@ -120,6 +158,9 @@ def _slots(scene: Scene, value: Value, kind: set[str]) -> tuple[list[Slot], list
             continue
         units.add(other.unit)
         own.append(Slot(near, clause, other.start, other.text))
+    ranged = _ends_a_range(scene.reading, value) or any(
+        _ends_a_range(slot.near.reading, one) for slot in own for one in _at(slot)
+    )
     for near in {near.number: near for near in [*scene.near, *(s.near for s in own)]}.values():
         for other in near.reading.values:
             clause = near.reading.clause_at(other.start)
@@ -129,10 +170,27 @@ def _slots(scene: Scene, value: Value, kind: set[str]) -> tuple[list[Slot], list
                 continue
             if _OF_ALL.search(near.reading.text, 0, other.start):
                 continue  # "Of 178 leavers, 18 ...": the whole
+            if not ranged and _ends_a_range(near.reading, other):
+                continue  # "100 litres", of "40 to 120 litres"
             elided = any(near.number == slot.near.number for slot in own)
             if _same_kind(value, other, kind, near.reading, units, elided=elided):
                 rivals.append(Slot(near, clause, other.start, other.text))
     return own, rivals
+
+
+def _ends_a_range(reading: Reading, value: Value) -> bool:
+    """Whether a number is one of the two ends of "40 to 120"."""
+    if value.family != "number":
+        return False
+    return any(
+        value in (low, high)
+        and low.family == high.family
+        and _RANGE.fullmatch(reading.text, low.end, high.start)
+        for low, high in pairwise(reading.values)
+    )
+
+
+_RANGE = re.compile(r"\s*(?:-|–|—|to|bis|à|a|al|até|~|〜|至|到)\s*", re.I)
 
 
 def _whole(scene: Scene, value: Value) -> bool:
@@ -170,7 +228,7 @@ def _of_that_kind(
         end = slot.at + len(slot.text)
         return set(counted(slot.near.reading, slot.at, end))
 
-    if any(not (found := counts(slot)) or found & kind for slot in own):
+    if any(not (found := counts(slot)) or (found | _behind(slot)) & kind for slot in own):
         return None
     return next(
         (
@@ -182,6 +240,15 @@ def _of_that_kind(
         ),
         None,
     )
+
+
+def _behind(slot: Slot) -> set[str]:
+    """Return the words behind a number up to the end of its clause: "40 more electric vans"."""
+    words = slot.near.reading.words(slot.clause)
+    return {t.key for t in [t for t in words if t.start > slot.at][:_PHRASE] if t.key}
+
+
+_PHRASE = 4
 
 
 def _same_kind(

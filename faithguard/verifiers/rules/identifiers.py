@@ -23,7 +23,7 @@ from faithguard.verifiers.rules._scene import (
     squeezed,
     unmentioned,
 )
-from faithguard.verifiers.rules._slots import Slot, displaced, misbound
+from faithguard.verifiers.rules._slots import Slot, displaced, misbound, says_same
 
 __all__ = ["Identifiers"]
 
@@ -188,7 +188,7 @@ def _misplaced(scene: Scene, name: str, one: Identifier) -> Verdict | None:
     rival = displaced(scene, one.start, own, rivals, ignored={f"#{one.plain}"}) or misbound(
         scene, one.start, like, own, rivals, ignored=ignored, kin=kin
     )
-    if rival is None:
+    if rival is None or any(says_same(slot) for slot in own):
         return None
     reason = f"the context says {rival.text!r} of this, and {one.text!r} of something else"
     return contradiction(scene, name, reason, rival.near)

@@ -40,6 +40,7 @@ from faithguard.verifiers.rules._measures import (
 from faithguard.verifiers.rules._reading import Reading
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, unmentioned
 from faithguard.verifiers.rules._slots import counted, is_listed
+from faithguard.verifiers.rules._worked import says_worked_out, workable
 
 __all__ = ["absent"]
 
@@ -64,6 +65,10 @@ def absent(scene: Scene, name: str, value: Value) -> Verdict | None:
         and derivable(value, lines, compared=compared, inside=not _EDGE.search(scene.reading.text))
         and (compared or not _restated(scene, value, lines))
     )
+    same = [near.reading for near in scene.near if near.share >= SAME_STATEMENT]
+    told = says_worked_out(scene.reading, value, same)
+    if told and not worked_out and not _framed(scene, value):
+        worked_out = workable(value, lines, scene.reading)
     swapped = _in_other_unit(scene, value)
     if not swapped and (
         worked_out
@@ -87,6 +92,34 @@ def absent(scene: Scene, name: str, value: Value) -> Verdict | None:
     if _left_open(scene, value, lines):
         return None
     return unmentioned(scene, name, f"the context nowhere says {value.text!r}")
+
+
+def _framed(scene: Scene, value: Value) -> bool:
+    """Whether a sentence has another value between the very words that stand around one."""
+    return any(
+        value.comparable(other) and _alike_around(scene.reading, value, near.reading, other)
+        for near in scene.near
+        if near.share >= SAME_STATEMENT
+        for other in near.reading.values
+        if not any(mine.agrees(other) for mine in scene.reading.values)
+    )
+
+
+def _alike_around(claim: Reading, value: Value, sentence: Reading, other: Value) -> bool:
+    """Whether the words on both sides of two values, or two on one side, are the same."""
+    mine, theirs = _sides(claim, value), _sides(sentence, other)
+    same = [a is not None and a == b for a, b in zip(mine, theirs, strict=True)]
+    two_before, before, after, two_after = same
+    return (before and after) or (before and two_before) or (after and two_after)
+
+
+def _sides(reading: Reading, value: Value) -> tuple[str | None, ...]:
+    """Return the keys of two words before a value and of two behind it; None where one links."""
+    before = [t for t in reading.tokens if t.end <= value.start][-2:]
+    after = [t for t in reading.tokens if t.start >= value.end][:2]
+    keys = [t.key for t in before], [t.key for t in after]
+    missing = [None, None]
+    return (*(missing + keys[0])[-2:], *(keys[1] + missing)[:2])
 
 
 def _left_open(scene: Scene, value: Value, lines: Sequence[Sequence[Value]]) -> bool:

@@ -64,7 +64,7 @@ _TABLE = {
     "square metre": "mètrecarré|mètrescarrés|metrocuadrado|metroscuadrados|metriquadrati"
     "|metroquadrado|metrosquadrados|مترمربع|वर्गमीटर|平方メートル|m2|m²|sqm|squaremetre|squaremetres|squaremeter|squaremeters|quadratmeter"
     "|平方米|平米 1;"
-    " hectare|hectares|ha|hektar|hectáreas|ettari|公顷|ヘクタール|हेक्टेयर 10000;"
+    " hectare|hectares|ha|hektar|هكتار|هكتارات|hectáreas|ettari|公顷|ヘクタール|हेक्टेयर 10000;"
     " km2|km²|squarekilometre|squarekilometres|squarekilometer|squarekilometers|平方公里 1000000",
     "square foot": "sqft|squarefoot|squarefeet 1; acre|acres 43560;"
     " squaremile|squaremiles 27878400",
@@ -154,7 +154,10 @@ CURRENCY_NAMES = {
     "ريالًا": "riyal", "sar": "riyal", "جنيه": "pound", "دينار": "dinar", "دينارًا": "dinar",
     "₩": "KRW", "krw": "KRW", "₺": "TRY", "lira": "TRY",
     "₽": "RUB", "rub": "RUB", "rubles": "RUB", "roubles": "RUB", "zł": "PLN", "pln": "PLN",
-    "zloty": "PLN", "czk": "CZK", "huf": "HUF", "₪": "ILS", "ils": "ILS", "zar": "ZAR",
+    "zloty": "PLN", "złoty": "PLN", "złotych": "PLN", "złote": "PLN", "zlotys": "PLN",
+    "koruna": "CZK", "korunas": "CZK", "forint": "HUF", "forints": "HUF", "shekel": "ILS",
+    "shekels": "ILS", "rand": "ZAR", "baht": "THB", "ringgit": "MYR", "rupiah": "IDR",
+    "real": "BRL", "rouble": "RUB", "ruble": "RUB", "czk": "CZK", "huf": "HUF", "₪": "ILS", "ils": "ILS", "zar": "ZAR",
     "₦": "NGN", "ngn": "NGN", "naira": "NGN",
     "cents": "cent", "cent": "cent", "centime": "cent", "centimes": "cent", "centesimi": "cent",
     "céntimos": "cent", "cêntimos": "cent", "centavos": "cent", "rappen": "cent",
@@ -173,7 +176,7 @@ CURRENCIES = frozenset(CURRENCY_NAMES.values())
 CURRENCY_SIGNS = "€$£₹¥₩₺₽₪₦"
 CURRENCY_PREFIX = (
     rf"(?:(?:US|C|CA|A|AU|NZ|HK|S|R|MEX)\$|[{CURRENCY_SIGNS}]"
-    r"|\b(?:EUR|USD|GBP|INR|CHF|JPY|CNY|CAD|AUD|NZD|SEK|NOK|DKK|BRL|MXN|AED|SAR|PLN|ZAR|Rs)\b\.?)"
+    r"|\b(?:EUR|USD|GBP|INR|CHF|JPY|CNY|CAD|AUD|NZD|SEK|NOK|DKK|CZK|HUF|ILS|THB|BRL|MXN|AED|SAR|PLN|ZAR|Rs)\b\.?)"
 )
 
 # unit word -> (base unit, factor)

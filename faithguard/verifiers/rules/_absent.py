@@ -40,7 +40,7 @@ from faithguard.verifiers.rules._measures import (
 from faithguard.verifiers.rules._reading import Reading
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, unmentioned
 from faithguard.verifiers.rules._slots import counted, is_listed
-from faithguard.verifiers.rules._worked import says_worked_out, workable
+from faithguard.verifiers.rules._worked import is_the_rest, says_worked_out, shown, workable
 
 __all__ = ["absent"]
 
@@ -58,6 +58,8 @@ def absent(scene: Scene, name: str, value: Value) -> Verdict | None:
     ):
         years = frozenset(12 * r for r in value.readings if isinstance(r, Fraction))
         value = replace(value, unit="month", readings=years)
+    if _is_a_moment(scene, value):
+        return None
     lines = list(lines_of(scene, timed=is_timed(value) or is_year(value) or bool(value.unit)))
     compared = is_compared(scene, value)
     worked_out = (
@@ -67,8 +69,13 @@ def absent(scene: Scene, name: str, value: Value) -> Verdict | None:
     )
     same = [near.reading for near in scene.near if near.share >= SAME_STATEMENT]
     told = says_worked_out(scene.reading, value, same)
+    if not worked_out:
+        worked_out = shown(value, scene.reading) or is_the_rest(
+            value, lines, [scene.all[n].text for n in _numbers_near(scene)]
+        )
     if told and not worked_out and not _framed(scene, value):
-        worked_out = workable(value, lines, scene.reading)
+        lines += [_cells(near.reading, value) for near in scene.near if near.reading.row]
+        worked_out = workable(value, lines, scene.reading) or _is_input(scene, value, lines)
     swapped = _in_other_unit(scene, value)
     if not swapped and (
         worked_out
@@ -80,8 +87,11 @@ def absent(scene: Scene, name: str, value: Value) -> Verdict | None:
         or within_bound(value, scene)
     ):
         return None
-    if value.family == "days" and left_out(scene, value, lines):
-        return None
+    if value.family == "days" and (
+        left_out(scene, value, lines)
+        or (_WHOLE_WEEK in value.readings and len(_days_in(scene.reading)) > 1)
+    ):
+        return None  # the second: "daily but closed on Sundays"
     for near in scene.near:
         if near.share < SAME_STATEMENT:
             break
@@ -92,6 +102,55 @@ def absent(scene: Scene, name: str, value: Value) -> Verdict | None:
     if _left_open(scene, value, lines):
         return None
     return unmentioned(scene, name, f"the context nowhere says {value.text!r}")
+
+
+def _numbers_near(scene: Scene) -> list[int]:
+    """Return the numbers of the sentences most alike, and of those behind them."""
+    numbers = [near.number for near in scene.near[:3]]
+    return [n for n in dict.fromkeys([*numbers, *(n + 1 for n in numbers)]) if n < len(scene.all)]
+
+
+def _days_in(reading: Reading) -> list[Value]:
+    return [one for one in distinct(reading) if one.family == "days"]
+
+
+def _cells(row: Reading, value: Value) -> tuple[Value, ...]:
+    """Return the numbers of a row that have no unit in that of a value."""
+    return tuple(
+        replace(one, unit=value.unit, readings=one.bare)
+        for one in row.values
+        if one.family == "number" and not one.unit and one.bare
+    )
+
+
+def _is_input(scene: Scene, value: Value, lines: Sequence[Sequence[Value]]) -> bool:
+    """Whether another value of the claim is worked out by one: 30 kg, "7 kg too much, 175 yuan"."""
+    text = scene.reading
+    without = replace(text, values=tuple(v for v in text.values if not v.agrees(value)))
+    return any(
+        workable(other, lines, text) and not workable(other, lines, without)
+        for other in distinct(text)
+        if not other.agrees(value) and not scene.context.holders(other)
+    )
+
+
+def _is_a_moment(scene: Scene, value: Value) -> bool:
+    """Whether a time is one of an example and not when something begins: "parked at 7 pm"."""
+    text = scene.reading.text
+    if not _AT.search(text[: value.start]) or _EDGE.search(text):
+        return False
+    if value.family == "number":  # "at 11 on Monday"
+        return not value.unit and any(v.family == "clock" for r in scene.all[:_FEW] for v in r.values)
+    if value.family != "clock":
+        return False
+    times = [[v for v in near.reading.values if v.family == "clock"] for near in scene.near[:3]]
+    return any(len(found) > 1 for found in times) and not any(
+        v.agrees(value) for found in times for v in found
+    )
+
+
+_AT = re.compile(r"\b(?:at|um|à|a\s+las?|alle|às)\s+(?:about\s+|around\s+)?$", re.I)
+_FEW = 24
 
 
 def _framed(scene: Scene, value: Value) -> bool:

@@ -112,6 +112,9 @@ def anchors(
     """Return what stands beside a thing in its clause, and with the subject of the sentence."""
     reading = scene.reading
     subject = reading.clauses[0]
+    if not clause.keys - set(ignored):  # "..., though no more than 20,000"
+        at = reading.clauses.index(clause)
+        subject = reading.clauses[max(0, at - 1)]
     keys = _subordinate(reading, clause, start) or clause.keys
     near: set[Anchor] = {key for key in keys if key not in ignored}
     near.update(
@@ -150,8 +153,9 @@ def _gain(
     if own.near.number == rival.near.number:
         if own.clause == rival.clause or _points_back(own, rival):
             return None
-        mine = _held(scene, near, own.near.reading, own.clause) | _leading(scene, near, own)
-        theirs = _held(scene, near, own.near.reading, rival.clause) | _leading(scene, near, rival)
+        mine = _held(scene, near, own.near.reading, own.clause) | _leading(near, own)
+        mine |= _explained(near, own)
+        theirs = _held(scene, near, own.near.reading, rival.clause) | _leading(near, rival)
         common = _common(own, rival) | _title(own.near.reading) | _shared_values(own, rival, scene)
         gained, lost = theirs - mine - common, mine - theirs - common
         gained -= _elided(own, rival, scene)
@@ -168,15 +172,27 @@ def _gain(
         if not (row or _fits(near, theirs, rival)):
             return None
     lost -= _LIGHT
+    if _all_there(scene, near, mine, theirs):
+        return None
     if not gained or (lost and not _outweighs(scene, gained, lost)):
         return None
     return _weight(scene, gained)
 
 
-def _leading(scene: Scene, wanted: frozenset[Anchor], slot: Slot) -> frozenset[Anchor]:
+def _all_there(
+    scene: Scene, near: frozenset[Anchor], mine: frozenset[Anchor], theirs: frozenset[Anchor]
+) -> bool:
+    """Whether all that a clause says of a thing, as far as the context has it, is at its place."""
+    words = {one for one in near if not isinstance(one, str) or scene.known(one)}
+    return len(words) > 1 and words <= mine and not words <= theirs
+
+
+def _leading(wanted: frozenset[Anchor], slot: Slot) -> frozenset[Anchor]:
     """Return the subject of a clause such as "and 4 million", which is that of the one before."""
     reading, clause = slot.near.reading, slot.clause
-    if reading.row or clause.first == 0 or reading.tokens[clause.first - 1].lower not in _ANDS:
+    if reading.row or clause.first == 0:
+        return frozenset()
+    if reading.tokens[clause.first - 1].lower not in _ANDS:
         return frozenset()
     if any(t.key for t in reading.words(clause) if t.end <= slot.at):
         return frozenset()
@@ -186,7 +202,18 @@ def _leading(scene: Scene, wanted: frozenset[Anchor], slot: Slot) -> frozenset[A
     return wanted & frozenset(t.key for t in words if t.key and t.end <= first)
 
 
+_BESIDE = 3
+"""Words before a parenthesis that it tells something of."""
 _ANDS = frozenset("and und et y e sowie plus".split())
+
+
+def _explained(wanted: frozenset[Anchor], slot: Slot) -> frozenset[Anchor]:
+    """Return the words before a parenthesis in which a thing stands."""
+    reading, clause = slot.near.reading, slot.clause
+    if not clause.first or reading.tokens[clause.first - 1].lower != "(":
+        return frozenset()
+    before = [t.key for t in reading.tokens[: clause.first - 1] if t.key]
+    return wanted & frozenset(before[-_BESIDE:])
 
 
 def _title(reading: Reading) -> frozenset[str]:
@@ -396,10 +423,19 @@ def misbound(
     def given(holder: Slot, rival: Slot) -> frozenset[Anchor]:
         # "8 to 4 in winter and until 7 in summer": the subject is that of both
         same = holder.near.number == rival.near.number and holder.at > rival.at
-        if same and rival.at == first_of(rival) and _has_no_subject(holder):
-            return _before(holder.near.reading, rival.at)
+        if same and _has_no_subject(holder):
+            return _before(holder.near.reading, first_of(rival))
         return frozenset()
 
+    if own_clause and not deed:
+        keys = frozenset(own_clause.keys - set(ignored))
+        if any(
+            _all_there(scene, keys, frozenset(slot.clause.keys), frozenset(other.clause.keys))
+            for slot in own
+            for other in rivals
+            if slot.clause != other.clause
+        ):
+            return None
     cells = [(rival, cell(rival)) for rival in rivals if not _denied(rival)]
     whole = _weight(scene, wanted)
     best: Slot | None = None

@@ -151,7 +151,11 @@ def _slots(scene: Scene, value: Value, kind: set[str]) -> tuple[list[Slot], list
     rivals: list[Slot] = []
     beside = scene.reading.clause_at(value.start)
     units = {value.unit}
-    stated = differing([scene.reading.values[n] for n in (beside.values if beside else ())])
+    # "on Wednesdays, Fridays and Sundays": none of them is in the place of another
+    around = range(len(scene.reading.values)) if value.family == "days" else ()
+    stated = differing(
+        [scene.reading.values[n] for n in around or (beside.values if beside else ())]
+    )
     for near, other in holding(scene, value):
         clause = near.reading.clause_at(other.start)
         if clause is None:
@@ -265,17 +269,14 @@ def _same_kind(
         elided: Whether the sentence holds the claim's value too, so that it need not say again
             what is counted.
     """
-    if (
-        value.family == other.family == "number"
-        and not value.unit
-        and not alike_in_size(value, other)
-    ):
-        return False  # a share and a count
+    if value.family == other.family == "number" and not value.unit:
+        if not alike_in_size(value, other):
+            return False  # a share and a count
+    if other.text.isdigit() and (len(other.text) >= LONG or other.text[0] == "0"):
+        return False  # a number of an article
     if value.family == other.family == "number" and not other.unit and value.unit:
         before = [v for v in reading.values if v.end <= other.start and v.unit]
         same = bool(before) and before[-1].unit == value.unit
-        if other.text.isdigit() and (len(other.text) >= LONG or other.text[0] == "0"):
-            return False  # a number of an article
         plain = value.unit in ("person", "times") and elided
         return plain or (elided and same and not other.counts and not is_year(other))
     if value.family != other.family or other.unit not in units:

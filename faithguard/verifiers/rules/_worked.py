@@ -12,7 +12,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, permutations
 
 from faithguard.verifiers._values import Value
 from faithguard.verifiers._values._units import AMBIGUOUS, CURRENCIES, IMPERIAL
@@ -20,7 +20,7 @@ from faithguard.verifiers.rules._derived_times import Lines, lengths_of_time, nu
 from faithguard.verifiers.rules._measures import is_year
 from faithguard.verifiers.rules._reading import Reading
 
-__all__ = ["says_worked_out", "workable"]
+__all__ = ["says_worked_out", "shown", "workable"]
 
 _MOST_AMOUNTS = 12
 _MOST_FACTORS = 16
@@ -87,6 +87,51 @@ def _has(text: str, word: str) -> bool:
     return False
 
 
+def shown(value: Value, claim: Reading) -> bool:
+    """Say whether a share is what two numbers of the same claim make: "9 of 23, or 39%"."""
+    if value.unit != "%" and not _is_share(value):
+        return False
+    own = [one for one in claim.values if one.unit in _COUNTING and not one.agrees(value)]
+    ratios = (
+        (100.0 if value.unit == "%" else 1.0) * float(a / b)
+        for one, two in permutations(own, 2)
+        for a in numbers_of(one)
+        for b in numbers_of(two)
+        if 0 < a < b
+    )
+    numbers = [float(r) for r in numbers_of(value)]
+    return any(_near(value, number, ratio) for ratio in ratios for number in numbers)
+
+
+def is_the_rest(value: Value, lines: Lines, texts: Sequence[str]) -> bool:
+    """Say whether a share is what others leave of the whole, where the context tells of a rest.
+
+    Args:
+        value: What the answer states.
+        lines: The values of the sentences that speak of the same things, line by line.
+        texts: Sentences about the same things.
+    """
+    if value.unit != "%" and not _is_share(value):
+        return False
+    if not any(_REST.search(text) for text in texts):
+        return False
+    whole = 100.0 if value.unit == "%" else 1.0
+    numbers = [float(r) for r in numbers_of(value)]
+    for line in lines:
+        parts = [p for one in line for p in _part_of_whole(one, whole)]
+        runs = (parts[at : at + n] for n in range(1, _LONGER) for at in range(len(parts) - n + 1))
+        if any(_near(value, number, whole - sum(run)) for run in runs for number in numbers):
+            return True
+    return False
+
+
+_REST = re.compile(
+    r"\b(?:rest|remain\w*|balance|others?|the\s+other|übrige\w*|restlich\w*|reste|autres|restante?s?|resto|otros|altri|outros|"
+    r"demais|rimanent\w*)\b|其余|剩|残り|باقي|البقية|शेष|बाकी",
+    re.I,
+)
+
+
 def workable(value: Value, lines: Lines, claim: Reading) -> bool:
     """Say whether up to two steps lead to a value.
 
@@ -118,7 +163,7 @@ def workable(value: Value, lines: Lines, claim: Reading) -> bool:
 
 def _miswritten(value: Value, one: Value) -> bool:
     """Whether the context has the very figure in another unit: 7.5 km, and 7.5 miles."""
-    return bool(value.unit and one.unit and value.bare & one.bare) and (
+    return bool(value.unit and one.unit and value.bare & one.bare) and value.comparable(one) and (
         value.unit != one.unit or value.readings != one.readings
     )
 

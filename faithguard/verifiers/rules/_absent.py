@@ -7,7 +7,7 @@ value in its place, or where the value follows from nothing; else None.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -36,8 +36,9 @@ from faithguard.verifiers.rules._measures import (
     distinct,
     is_timed,
     is_year,
+    share_beside,
 )
-from faithguard.verifiers.rules._reading import Reading
+from faithguard.verifiers.rules._reading import Reading, Token
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, unmentioned
 from faithguard.verifiers.rules._slots import counted, is_listed
 from faithguard.verifiers.rules._worked import is_the_rest, says_worked_out, shown, workable
@@ -67,13 +68,16 @@ def absent(scene: Scene, name: str, value: Value) -> Verdict | None:
         and derivable(value, lines, compared=compared, inside=not _EDGE.search(scene.reading.text))
         and (compared or not _restated(scene, value, lines))
     )
-    same = [near.reading for near in scene.near if near.share >= SAME_STATEMENT]
+    same = [near.reading for near in scene.near if share_beside(scene, value, near) >= SAME_STATEMENT]
     told = says_worked_out(scene.reading, value, same)
+    framed = _framed(scene, value)
+    if framed and not told:
+        worked_out = False
     if not worked_out:
         worked_out = shown(value, scene.reading) or is_the_rest(
             value, lines, [scene.all[n].text for n in _numbers_near(scene)]
         )
-    if told and not worked_out and not _framed(scene, value):
+    if told and not worked_out and (not framed or _several_absent(scene)):
         lines += [_cells(near.reading, value) for near in scene.near if near.reading.row]
         worked_out = workable(value, lines, scene.reading) or _is_input(scene, value, lines)
     swapped = _in_other_unit(scene, value)
@@ -93,8 +97,8 @@ def absent(scene: Scene, name: str, value: Value) -> Verdict | None:
     ):
         return None  # the second: "daily but closed on Sundays"
     for near in scene.near:
-        if near.share < SAME_STATEMENT:
-            break
+        if share_beside(scene, value, near) < SAME_STATEMENT:
+            continue
         rival = _rival(value, scene.reading, near.reading)
         if rival is not None:
             reason = f"the context says {rival.text!r}, the answer {value.text!r}"
@@ -112,6 +116,10 @@ def _numbers_near(scene: Scene) -> list[int]:
 
 def _days_in(reading: Reading) -> list[Value]:
     return [one for one in distinct(reading) if one.family == "days"]
+
+
+def _several_absent(scene: Scene) -> bool:
+    return sum(not scene.context.holders(one) for one in distinct(scene.reading)) > 1
 
 
 def _cells(row: Reading, value: Value) -> tuple[Value, ...]:
@@ -149,19 +157,31 @@ def _is_a_moment(scene: Scene, value: Value) -> bool:
     )
 
 
-_AT = re.compile(r"\b(?:at|um|à|a\s+las?|alle|às)\s+(?:about\s+|around\s+)?$", re.I)
+_AT = re.compile(
+    r"(?:(?:^|[,;:]\s)(?:at|um|à|a\s+las?|alle|às)|^(?:an?|any|some)\s.*\w(?:ed|en|ade|ent|ught)\s+at)\s+"
+    r"(?:about\s+|around\s+)?$",
+    re.I,
+)
 _FEW = 24
 
 
 def _framed(scene: Scene, value: Value) -> bool:
     """Whether a sentence has another value between the very words that stand around one."""
     return any(
-        value.comparable(other) and _alike_around(scene.reading, value, near.reading, other)
+        value.comparable(other)
+        and not _RELATIVE.match(near.reading.text, other.end)
+        and _alike_around(scene.reading, value, near.reading, other)
         for near in scene.near
-        if near.share >= SAME_STATEMENT
+        if share_beside(scene, value, near) >= SAME_STATEMENT
         for other in near.reading.values
         if not any(mine.agrees(other) for mine in scene.reading.values)
     )
+
+
+_RELATIVE = re.compile(
+    r"\s*(?:[^\W\d]+\s+)?(?:more|fewer|less|later|earlier|higher|lower|longer|shorter)\b", re.I
+)
+"""What makes a value a difference: "48 more"."""
 
 
 def _alike_around(claim: Reading, value: Value, sentence: Reading, other: Value) -> bool:
@@ -174,11 +194,26 @@ def _alike_around(claim: Reading, value: Value, sentence: Reading, other: Value)
 
 def _sides(reading: Reading, value: Value) -> tuple[str | None, ...]:
     """Return the keys of two words before a value and of two behind it; None where one links."""
-    before = [t for t in reading.tokens if t.end <= value.start][-2:]
-    after = [t for t in reading.tokens if t.start >= value.end][:2]
-    keys = [t.key for t in before], [t.key for t in after]
-    missing = [None, None]
-    return (*(missing + keys[0])[-2:], *(keys[1] + missing)[:2])
+    before = [t for t in reading.tokens if t.end <= value.start][-_REACH:]
+    after = [t for t in reading.tokens if t.start >= value.end][:_REACH]
+    keys = list(_up_to_a_stop(before[::-1])), list(_up_to_a_stop(after))
+    missing: list[str | None] = [None, None]
+    return (*([*keys[0], *missing][:2])[::-1], *[*keys[1], *missing][:2])
+
+
+_REACH = 4
+"""Words on each side of a value that are its frame."""
+
+
+def _up_to_a_stop(tokens: Sequence[Token]) -> Iterator[str]:
+    for token in tokens:
+        if token.lower in _STOPS or token.value >= 0:
+            break
+        if token.key:
+            yield token.key
+
+
+_STOPS = frozenset(".;:!?()|。；")
 
 
 def _left_open(scene: Scene, value: Value, lines: Sequence[Sequence[Value]]) -> bool:
@@ -193,7 +228,9 @@ def _left_open(scene: Scene, value: Value, lines: Sequence[Sequence[Value]]) -> 
         return True  # "by about half past three", "by the summer of 1922"
     if _counts(value) or _WHOLE_WEEK in value.readings or proportionate(value, lines):
         return True
-    return not is_year(value) and _much_to_work_with(value, lines)
+    if value.family == "number":
+        return not is_year(value) and workable(value, lines, scene.reading)
+    return _much_to_work_with(value, lines)
 
 
 def _much_to_work_with(value: Value, lines: Sequence[Sequence[Value]]) -> bool:
@@ -233,7 +270,7 @@ def _in_other_unit(scene: Scene, value: Value) -> bool:
         and not value.agrees(other)
         and not _of_other_things(scene, value, near, other)
         for near in scene.near
-        if near.share >= SAME_STATEMENT
+        if share_beside(scene, value, near) >= SAME_STATEMENT
         for other in near.reading.values
         if other.unit != value.unit or other.readings != value.readings
     )

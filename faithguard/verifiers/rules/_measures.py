@@ -20,6 +20,7 @@ __all__ = [
     "differing",
     "distinct",
     "holding",
+    "share_beside",
     "is_timed",
     "is_year",
     "size_of",
@@ -55,6 +56,19 @@ def is_year(value: Value) -> bool:
         and value.text.isdigit()
         and any(_FIRST_YEAR <= size_of(reading) < _LAST_YEAR for reading in value.readings)
     )
+
+
+def share_beside(scene: Scene, value: Value, near: Near) -> float:
+    """Return the share in [0, 1] that a sentence holds of a claim, or of the clause of a value."""
+    clause = scene.reading.clause_at(value.start)
+    if clause is None or len(clause.keys) < _FEWEST:
+        return near.share
+    whole = scene.weight(clause.keys)
+    return max(near.share, scene.weight(clause.keys & near.reading.keys) / whole)
+
+
+_FEWEST = 3
+"""Words of a clause from which it says enough to be compared alone."""
 
 
 def is_timed(value: Value) -> bool:

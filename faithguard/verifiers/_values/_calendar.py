@@ -80,9 +80,7 @@ _COUNTED = re.compile(
 
 _UNSPACED_SET = re.compile("|".join(sorted(UNSPACED_SETS, key=len, reverse=True)))
 _HAN = "一二三四五六日"
-_HAN_DAYS = re.compile(
-    "(?:周|星期|礼拜)([一二三四五六日天](?:[、和及][一二三四五六日天])+)"
-)
+_HAN_DAYS = re.compile("(?:周|星期|礼拜)([一二三四五六日天](?:[、和及][一二三四五六日天])+)")
 """Days of which only the first is named in full: 周一、三、五."""
 
 

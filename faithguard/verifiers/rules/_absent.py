@@ -14,6 +14,7 @@ from fractions import Fraction
 from faithguard.types import Verdict
 from faithguard.verifiers._values import Value
 from faithguard.verifiers._values._units import CURRENCIES
+from faithguard.verifiers._values._words import language
 from faithguard.verifiers.rules._derived import derivable, proportionate
 from faithguard.verifiers.rules._given import is_compared, lines_of
 from faithguard.verifiers.rules._granted import (
@@ -68,10 +69,12 @@ def absent(scene: Scene, name: str, value: Value) -> Verdict | None:
         and derivable(value, lines, compared=compared, inside=not _EDGE.search(scene.reading.text))
         and (compared or not _restated(scene, value, lines))
     )
-    same = [near.reading for near in scene.near if share_beside(scene, value, near) >= SAME_STATEMENT]
+    same = [
+        near.reading for near in scene.near if share_beside(scene, value, near) >= SAME_STATEMENT
+    ]
     told = says_worked_out(scene.reading, value, same)
     framed = _framed(scene, value)
-    if framed and not told:
+    if not told and worked_out and _framed(scene, value, closely=True):
         worked_out = False
     if not worked_out:
         worked_out = shown(value, scene.reading) or is_the_rest(
@@ -96,6 +99,12 @@ def absent(scene: Scene, name: str, value: Value) -> Verdict | None:
         or (_WHOLE_WEEK in value.readings and len(_days_in(scene.reading)) > 1)
     ):
         return None  # the second: "daily but closed on Sundays"
+    if (
+        _counts(value)
+        and _THOSE.search(scene.reading.text[: value.start])
+        and not list(counted(scene.reading, value.start, value.end))
+    ):
+        return None  # "the smallest of the three"
     for near in scene.near:
         if share_beside(scene, value, near) < SAME_STATEMENT:
             continue
@@ -148,7 +157,9 @@ def _is_a_moment(scene: Scene, value: Value) -> bool:
     if not _AT.search(text[: value.start]) or _EDGE.search(text):
         return False
     if value.family == "number":  # "at 11 on Monday"
-        return not value.unit and any(v.family == "clock" for r in scene.all[:_FEW] for v in r.values)
+        return not value.unit and any(
+            v.family == "clock" for r in scene.all[:_FEW] for v in r.values
+        )
     if value.family != "clock":
         return False
     times = [[v for v in near.reading.values if v.family == "clock"] for near in scene.near[:3]]
@@ -165,12 +176,19 @@ _AT = re.compile(
 _FEW = 24
 
 
-def _framed(scene: Scene, value: Value) -> bool:
-    """Whether a sentence has another value between the very words that stand around one."""
+def _framed(scene: Scene, value: Value, *, closely: bool = False) -> bool:
+    """Whether a sentence has another value between the very words that stand around one.
+
+    Args:
+        scene: The claim and its context.
+        value: Of the claim.
+        closely: Whether the other's clause must have most words of the claim's.
+    """
     return any(
         value.comparable(other)
         and not _RELATIVE.match(near.reading.text, other.end)
         and _alike_around(scene.reading, value, near.reading, other)
+        and (not closely or _same_clause(scene, value, near.reading, other))
         for near in scene.near
         if share_beside(scene, value, near) >= SAME_STATEMENT
         for other in near.reading.values
@@ -178,6 +196,14 @@ def _framed(scene: Scene, value: Value) -> bool:
     )
 
 
+def _same_clause(scene: Scene, value: Value, sentence: Reading, other: Value) -> bool:
+    mine, theirs = scene.reading.clause_at(value.start), sentence.clause_at(other.start)
+    if mine is None or theirs is None or not mine.keys:
+        return False
+    return scene.weight(mine.keys & theirs.keys) >= _MOST_WORDS * scene.weight(mine.keys)
+
+
+_MOST_WORDS = 0.6
 _RELATIVE = re.compile(
     r"\s*(?:[^\W\d]+\s+)?(?:more|fewer|less|later|earlier|higher|lower|longer|shorter)\b", re.I
 )
@@ -228,8 +254,10 @@ def _left_open(scene: Scene, value: Value, lines: Sequence[Sequence[Value]]) -> 
         return True  # "by about half past three", "by the summer of 1922"
     if _counts(value) or _WHOLE_WEEK in value.readings or proportionate(value, lines):
         return True
-    if value.family == "number":
-        return not is_year(value) and workable(value, lines, scene.reading)
+    if is_year(value):
+        return False
+    if value.family == "number" and language(scene.reading.text) == "en":
+        return workable(value, lines, scene.reading)
     return _much_to_work_with(value, lines)
 
 
@@ -291,10 +319,12 @@ _EDGE = re.compile(
 
 
 _AGE = re.compile(
-    r"\b(?:aged|age\s+of|âge\s+de|alter\s+von|edad\s+de|età\s+di|idade\s+de)\s+$", re.I
+    r"\b(?:aged|age\s+of|âge\s+de|alter\s+von|edad\s+de|età\s+di|idade\s+de)\s+(?:[\w-]+\s+or\s+)?$",
+    re.I,
 )
 
 
+_THOSE = re.compile(r"\b(?:the|these|those|all|both)\s+$", re.I)
 _AGE_AFTER = re.compile(r"\s*(?:or\s+so\s+)?(?:when\s+(?:he|she|they)|at\s+the\s+time)\b", re.I)
 
 

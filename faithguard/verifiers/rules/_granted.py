@@ -192,7 +192,9 @@ def under_negation(scene: Scene, value: Value) -> bool:
     return any(token.lower in _NEGATORS or token.lower.endswith("n't") for token in words)
 
 
-_NEGATED_ELSEWHERE = re.compile("不(?![超少多低高到足得]|同)|[没沒未]|ない|ません|(?<!\w)(?:لا|ليس|ليست|بدون|नहीं|बिना)(?!\w)")
+_NEGATED_ELSEWHERE = re.compile(
+    "不(?![超少多低高到足得]|同)|[没沒未]|ない|ません|(?<!\w)(?:لا|ليس|ليست|بدون|नहीं|बिना)(?!\w)"
+)
 
 
 _NOT_MORE = re.compile(

@@ -238,11 +238,15 @@ def _shared_values(own: Slot, rival: Slot, scene: Scene) -> frozenset[Anchor]:
         for value in reading.values
         if value.end <= first and not any(value.comparable(other) for other in here)
     ]
-    return frozenset(
-        n
-        for n, mine in enumerate(scene.reading.values)
-        if any(mine.agrees(value) for value in values)
-    ) if values else frozenset()
+    return (
+        frozenset(
+            n
+            for n, mine in enumerate(scene.reading.values)
+            if any(mine.agrees(value) for value in values)
+        )
+        if values
+        else frozenset()
+    )
 
 
 def _points_back(own: Slot, rival: Slot) -> bool:
@@ -567,7 +571,9 @@ def _behind_list(tokens: Sequence[Token], begin: int, place: int) -> int:
     """Return where the words of a thing begin; behind a comma that ends another amount."""
     ends = (tokens[begin - 1].value, tokens[place].value, -1)
     others = [n for n in range(begin, place) if tokens[n].value not in ends]
-    commas = [n + 1 for n in range(others[-1] if others else place, place) if tokens[n].lower == ","]
+    commas = [
+        n + 1 for n in range(others[-1] if others else place, place) if tokens[n].lower == ","
+    ]
     return commas[-1] if commas else begin
 
 

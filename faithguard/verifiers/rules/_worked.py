@@ -163,8 +163,10 @@ def workable(value: Value, lines: Lines, claim: Reading) -> bool:
 
 def _miswritten(value: Value, one: Value) -> bool:
     """Whether the context has the very figure in another unit: 7.5 km, and 7.5 miles."""
-    return bool(value.unit and one.unit and value.bare & one.bare) and value.comparable(one) and (
-        value.unit != one.unit or value.readings != one.readings
+    return (
+        bool(value.unit and one.unit and value.bare & one.bare)
+        and value.comparable(one)
+        and (value.unit != one.unit or value.readings != one.readings)
     )
 
 
@@ -185,10 +187,7 @@ def _reached(amounts: Sequence[float], factors: Sequence[float]) -> Iterator[flo
     yield from differences
     yield from (x for d in differences for f in factors for x in (d * f, d / f))
     yield from (
-        x
-        for a, b in combinations(amounts, 2)
-        for f in factors
-        for x in ((a + b) * f, (a + b) / f)
+        x for a, b in combinations(amounts, 2) for f in factors for x in ((a + b) * f, (a + b) / f)
     )
     yield from (abs(a + sign * p) for a in amounts for p in products for sign in (1, -1))
     counts = [f for f in factors if f in _SMALL_COUNTS]

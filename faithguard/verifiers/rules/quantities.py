@@ -55,7 +55,8 @@ _AFTER_LEAST = re.compile(
 _STRICT = re.compile(r"(?:less|fewer|under|below|unter|weniger|moins|menos|meno)\b", re.I)
 """What says "at least" once it is denied."""
 _NEVER_GOES = re.compile(
-    r"\b(?:never|not|cannot|n['’]t)\s+(?:be\s+|goes?\s+|falls?\s+|drops?\s+|dips?\s+|sinks?\s+|fallen\s+)*$", re.I
+    r"\b(?:never|not|cannot|n['’]t)\s+(?:be\s+|goes?\s+|falls?\s+|drops?\s+|dips?\s+|sinks?\s+|fallen\s+)*$",
+    re.I,
 )
 _DENIED = re.compile(
     r"\b(?:no|not|never|cannot|nobody|none|\w+n['’]t|nicht|keine?r?|ne|no|non|nunca|não)\s(?:\s?[^\W\d]+){0,6}\s*$",

@@ -14,6 +14,7 @@ from itertools import pairwise
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._values import Value
+from faithguard.verifiers.rules._crossed import crossed
 from faithguard.verifiers.rules._deeds import Deed
 from faithguard.verifiers.rules._denials import other_values
 from faithguard.verifiers.rules._family import Family
@@ -45,6 +46,7 @@ class DatesTimes(Family):
             return None
         return (
             stated(scene, self.name, _timed)
+            or crossed(scene, self.name, _timed)
             or _reversed(scene, self.name)
             or _only_planned(scene, self.name)
             or _of_the_deed(scene, self.name)

@@ -16,6 +16,7 @@ from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._values import Value
 from faithguard.verifiers._values._units import unit_of
+from faithguard.verifiers.rules._crossed import crossed, turned_round
 from faithguard.verifiers.rules._family import Family
 from faithguard.verifiers.rules._measures import distinct, holding
 from faithguard.verifiers.rules._reading import Reading
@@ -104,8 +105,17 @@ class Quantities(Family):
             return ranked
         if not scene.reading.values:
             return None
-        found = stated(scene, self.name, lambda v: v.family == "number" and v.unit in _UNITS)
-        return found or _turned(scene, self.name) or _other_end(scene, self.name)
+        return (
+            stated(scene, self.name, _counts)
+            or crossed(scene, self.name, _counts)
+            or turned_round(scene, self.name)
+            or _turned(scene, self.name)
+            or _other_end(scene, self.name)
+        )
+
+
+def _counts(value: Value) -> bool:
+    return value.family == "number" and value.unit in _UNITS
 
 
 _TO = re.compile(r"\s*(?:-|–|—|to|and|bis|à|a|e|y|et|und)\s*", re.I)

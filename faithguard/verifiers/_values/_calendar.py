@@ -107,6 +107,10 @@ def dates(text: str, months: Collection[str], *, figures: bool) -> Iterator[Valu
             yield _value("date", {(int(year or 0), number, int(day or 0))}, match, text)
     for match in _FIGURES.finditer(text) if figures else ():
         if readings := _readings(match):
+            if len(readings) > 1 and (order := _ORDER.search(text)):
+                day_first = order[0][0] in "dD"
+                day, month = (int(match[n]) for n in ("ab" if day_first else "ba"))
+                readings = {r for r in readings if r[1:] == (month, day)} or readings
             yield _value("date", readings, match, text)
     for match in _YEAR.finditer(text) if "年" in text else ():
         yield _value("date", {(int(match[1]), 0, 0)}, match, text)
@@ -115,6 +119,10 @@ def dates(text: str, months: Collection[str], *, figures: bool) -> Iterator[Valu
             yield _value("date", {(0, 0, int(match[1]))}, match, text)
 
 
+_ORDER = re.compile(
+    r"\b(?:d{1,2}|day)\s?[/.-]\s?(?:m{1,2}|month)\b|\b(?:m{1,2}|month)\s?[/.-]\s?(?:d{1,2}|day)\b", re.I
+)
+"""What says in which order the parts of a date are written: "dd/mm/yyyy"."""
 _YEAR = re.compile(r"(?<!\d)([12]\d{3})\s?年(?![間间前后後以])")
 _ERAS = {"令和": 2018, "平成": 1988, "昭和": 1925}
 """The year before the first of each."""
@@ -140,7 +148,7 @@ def _written(text: str, months: Collection[str]) -> Iterator[re.Match[str]]:
 _DIGITS = re.compile(r"\d+")
 
 
-def _readings(match: re.Match[str]) -> set[Reading]:
+def _readings(match: re.Match[str]) -> set[tuple[int, int, int]]:
     """Read a date in figures day first and, unless points divide it, month first."""
     a, b, year = int(match["a"]), int(match["b"]), int(match["y"])
     if len(match["y"]) == 2:
@@ -180,7 +188,7 @@ def days(text: str) -> Iterator[Value]:
             yield _value("days", {frozenset({DAY_OF[name]})}, match, text)
 
 
-def _value(family: str, readings: set[Reading], match: re.Match[str], text: str) -> Value:
+def _value(family: str, readings: Collection[Reading], match: re.Match[str], text: str) -> Value:
     return Value(
         family="date" if family == "date" else "days",
         unit="",

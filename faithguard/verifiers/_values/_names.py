@@ -32,7 +32,7 @@ MONTH_OF = {
     "sept": 9,
     "jänner": 1,
 }
-UNSURE_MONTHS = frozenset("may mar march mars mai maio jun juin abril mayo dec".split())
+UNSURE_MONTHS = frozenset("may mar march mars jun dec".split())
 """Words of their own unless they are capitalised, or stand beside a day."""
 
 DAYS = """

@@ -33,7 +33,7 @@ _ONLY_ONE = 0.2
 """The same where no other sentence holds the value."""
 
 _MOST = re.compile(
-    r"(?:\b(?:up\s+to|at\s+most|at\s+maximum|no\s+more\s+than|not\s+(?:exceed|more\s+than)|(?:a\s+)?maximum"
+    r"(?:\b(?:up\s+to|at\s+most|at\s+maximum|no\s+(?:more|larger|greater|higher|bigger|heavier|older|taller|wider|further)\s+than|not\s+(?:exceed|more\s+than)|(?:a\s+)?maximum"
     r"(?:\s+of)?|max\.?|less\s+than|fewer\s+than|under|below|within|no\s+(?:later|longer)\s+than|not\s+(?:later|longer)\s+than|not\s+exceed(?:ing)?"
     r"|höchstens|maximal|bis\s+zu|weniger\s+als|unter|au\s+(?:plus|maximum)|jusqu['’]à|moins\s+de"
     r"|como\s+máximo|hasta|menos\s+de|al\s+massimo|fino\s+a|meno\s+di|no\s+máximo|até|menos\s+de"
@@ -41,17 +41,17 @@ _MOST = re.compile(
     re.I,
 )
 _LEAST = re.compile(
-    r"(?:\b(?:at\s+least|no\s+(?:less|fewer)\s+than|not\s+less\s+than|(?:a\s+)?minimum(?:\s+of)?|min\.?"
+    r"(?:\b(?:at\s+least|no\s+(?:less|fewer|smaller|lower|lighter|younger)\s+than|not\s+less\s+than|(?:a\s+)?minimum(?:\s+of)?|min\.?"
     r"|more\s+than|over|above|exceed(?:s|ing)?|mindestens|wenigstens|mehr\s+als|über|au\s+(?:moins|minimum)|plus\s+de"
     r"|al\s+menos|por\s+lo\s+menos|como\s+mínimo|más\s+de|almeno|più\s+di|oltre|pelo\s+menos"
     r"|no\s+mínimo|mais\s+de|कम\s+से\s+कम)|(?:至少|最少|超过)[\u4e00-\u9fff]{0,2}|(?:على\s+الأقل|لا\s+يقل\s+عن))\s*(?:an?\s+|the\s+)?$",
     re.I,
 )
 _AFTER_MOST = re.compile(
-    r"\s*(?:or\s+(?:less|fewer|under)|at\s+(?:the\s+)?most|maximum|以下|以内|まで|までに)", re.I
+    r"\s*(?:or\s+(?:less|fewer|under)|at\s+(?:the\s+)?most|maximum|以下|以内|まで|までに|未満|से\s+कम|तक)", re.I
 )
 _AFTER_LEAST = re.compile(
-    r"\s*(?:or\s+(?:more|over|older)|and\s+(?:over|above)|at\s+least|minimum|以上)", re.I
+    r"\s*(?:or\s+(?:more|over|older)|and\s+(?:over|above)|at\s+least|minimum|以上|से\s+(?:अधिक|ज़्यादा|ज्यादा))", re.I
 )
 _STRICT = re.compile(r"(?:less|fewer|under|below|unter|weniger|moins|menos|meno)\b", re.I)
 """What says "at least" once it is denied."""
@@ -65,7 +65,7 @@ _DENIED = re.compile(
 )
 _RELATIVE = re.compile(r"\s*(?:before|after|prior|in\s+advance|ahead|apart|earlier|later)\b", re.I)
 _PERIOD = re.compile(
-    r"\W{0,2}(?:[^\W\d_]+\s){0,3}?(?:(?:per|an?|each|every|pro|je|par|por|al|a\s+la|à\s+la)\s+|/\s?|all['’])"
+    r"\W{0,2}(?:[^\W\d_]+\s){0,3}?(?:(?:per|an?|each|every|pro|je|im|am|in\s+der|par|por|al|ao|a\s+la|à\s+la|alla|y)\s+|/\s?|all['’])"
     r"(second|minute|hour|day|week|month|quarter|year|night|sekunde|stunde|tag|woche|monat|jahr"
     r"|jour|semaine|mois|an\b|día|semana|mes|año|giorno|settimana|mese|anno|dia|mês|ano)",
     re.I,
@@ -101,7 +101,8 @@ class Quantities(Family):
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where every number is held."""
         scene = scene_of(claim, context)
-        if (ranked := _ranked_otherwise(scene, self.name)) is not None:
+        ranked = _ranked_otherwise(scene, self.name) or _other_rank(scene, self.name)
+        if ranked is not None:
             return ranked
         if not scene.reading.values:
             return None
@@ -177,6 +178,30 @@ def _ranked_otherwise(scene: Scene, name: str) -> Verdict | None:
                 break
             if len(ranks) == 1:
                 reason = f"the context says the {ranks[0]} {noun}, the answer the {rank}"
+                return contradiction(scene, name, reason, near)
+    return None
+
+
+_BEST = re.compile(
+    r"\b(?:the\s+|its\s+|their\s+)?(second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth)[\s-]+"
+    r"(best|worst|most|least|[a-z]{2,10}est)\b",
+    re.I,
+)
+
+
+def _other_rank(scene: Scene, name: str) -> Verdict | None:
+    """Veto "the second-largest" where the sentence that says the rest has the third-largest."""
+    for match in _BEST.finditer(scene.reading.text):
+        rank, quality = match[1].lower(), match[2].lower()
+        for near in scene.near:
+            if near.share < _SAME_STATEMENT:
+                break
+            others = [o[1].lower() for o in _BEST.finditer(near.reading.text)]
+            if rank in others:
+                break
+            same = [o for o in _BEST.finditer(near.reading.text) if o[2].lower() == quality]
+            if len(same) == len(others) == 1:
+                reason = f"the context says {same[0][0]!r}, the answer {match[0]!r}"
                 return contradiction(scene, name, reason, near)
     return None
 

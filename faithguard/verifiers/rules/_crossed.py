@@ -29,7 +29,9 @@ def crossed(scene: Scene, name: str, mine: Callable[[Value], bool]) -> Verdict |
         name: The rule's.
         mine: Whether the rule looks after a value.
     """
-    values = [v for v in scene.reading.values if mine(v) and not is_year(v)]
+    values = [
+        v for v in scene.reading.values if mine(v) and not is_year(v) and _alone(scene.reading, v)
+    ]
     for one, two in list(pairwise(values))[:_MOST_PAIRS]:
         if not one.comparable(two) or one.agrees(two) or two.agrees(one):
             continue
@@ -49,6 +51,16 @@ def crossed(scene: Scene, name: str, mine: Callable[[Value], bool]) -> Verdict |
                 continue
             break
     return None
+
+
+def _alone(reading: Reading, value: Value) -> bool:
+    """Whether a value is no part of "1.2 by 0.8" or of "4 to 6"."""
+    before, after = reading.text[max(0, value.start - 8) : value.start], reading.text[value.end :]
+    return not (_JOINED_BEFORE.search(before) or _JOINED_AFTER.match(after))
+
+
+_JOINED_BEFORE = re.compile(r"\d\s?[^\W\d]{0,2}\s?(?:x|×|by|to|-|–|bis)\s?$", re.I)
+_JOINED_AFTER = re.compile(r"\s?(?:x|×|by|-|–|bis)\s?\d", re.I)
 
 
 def _relation(claim: Reading, one: Value, two: Value, held: Reading, a: Value, b: Value) -> int:

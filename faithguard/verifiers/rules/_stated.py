@@ -94,6 +94,9 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
 
     if all(slot.near.reading.row for slot in own):
         return None  # what stands in a table is compared cell by cell
+    if (replaced := _replaced(scene, value, own, rivals)) is not None:
+        reason = f"the context says {replaced.text!r} instead of {value.text!r}"
+        return contradiction(scene, name, reason, replaced.near)
     others = [
         slot
         for slot in rivals
@@ -113,6 +116,39 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
         return None
     reason = f"the context says {rival.text!r} of this, and {value.text!r} of something else"
     return contradiction(scene, name, reason, rival.near)
+
+
+def _replaced(
+    scene: Scene, value: Value, own: list[Slot], rivals: list[Slot]
+) -> Slot | None:
+    """Return what the context says instead of a value, where the claim says that value."""
+    if not own or _INSTEAD.search(scene.reading.text):
+        return None
+    if not all(_INSTEAD_OF.search(slot.near.reading.text[: slot.at]) for slot in own):
+        # said of it elsewhere, unless that is of something else
+        shares = {slot.near.number: slot.near.share for slot in own}
+        first = max(own, key=lambda slot: shares[slot.near.number])
+        others = [slot for slot in own if slot is not first]
+        if not _INSTEAD_OF.search(first.near.reading.text[: first.at]) or any(
+            2 * slot.near.share > first.near.share for slot in others
+        ):
+            return None
+        own = [first]
+    numbers = {slot.near.number for slot in own if slot.near.share >= _SAME_STATEMENT}
+    return next((slot for slot in rivals if slot.near.number in numbers), None)
+
+
+_SAME_STATEMENT = 0.5
+_INSTEAD_OF = re.compile(
+    r"\b(?:instead\s+of|rather\s+than|no\s+longer|statt|anstatt|anstelle\s+von|au\s+lieu\s+de|en\s+lugar\s+de|en\s+vez\s+de"
+    r"|invece\s+di|anziché|em\s+vez\s+de|not)\s+(?:[^\W\d]+\s+){0,2}$",
+    re.I,
+)
+_INSTEAD = re.compile(
+    r"\b(?:instead|rather|no\s+longer|not|never|n['’]t|was|were|statt|anstatt|nicht|lieu|lugar|vez|invece|anziché|originally|formerly"
+    r"|previously|before|used\s+to|planned)\b",
+    re.I,
+)
 
 
 def _fits(scene: Scene, value: Value, own: Slot, rival: Slot) -> bool:

@@ -43,6 +43,8 @@ class Identifiers(Family):
             return quoted
         if (ordered := _ordered(scene, context, self.name)) is not None:
             return ordered
+        if (spanned := _spanned(scene, self.name)) is not None:
+            return spanned
         if not scene.reading.identifiers:
             return None
         asked = {one.plain for one in find_identifiers(context.question or "")}
@@ -76,6 +78,29 @@ def _ordered(scene: Scene, context: Context, name: str) -> Verdict | None:
         near = next((n for n in scene.near if other.text in n.sentence.text), None)
         return contradiction(scene, name, reason, near)
     return None
+
+
+def _spanned(scene: Scene, name: str) -> Verdict | None:
+    """Veto a name in a code span that the context writes otherwise: `X-Auth-Key`, `X-Api-Key`."""
+    for span in scene.claim.code:
+        bare = squeezed(span)
+        if not _NAME.fullmatch(span) or any(bare in text for text in scene.pages.squeezed):
+            continue
+        others = [
+            (_likeness(bare, word.lower()), near, word)
+            for near in scene.near
+            for word in _NAMES.findall(near.reading.text)
+        ]
+        best = max(others, key=lambda other: other[0], default=None)
+        if best is not None and best[0] >= _ALIKE:
+            reason = f"the context says {best[2]!r}, the answer {span!r}"
+            return contradiction(scene, name, reason, best[1])
+    return None
+
+
+_NAME = re.compile(r"[A-Za-z][\w.:/@-]*[-_./:@A-Z][\w.:/@-]*", re.A)
+_NAMES = re.compile(r"(?<![\w.:/@-])[A-Za-z][\w.:/@-]*[-_./:@A-Z][\w.:/@-]*\w", re.A)
+"""Names of code: with a mark or a capital inside."""
 
 
 def _is_flag(one: Identifier, scene: Scene) -> bool:

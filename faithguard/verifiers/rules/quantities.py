@@ -111,6 +111,7 @@ class Quantities(Family):
             or crossed(scene, self.name, _counts)
             or turned_round(scene, self.name)
             or _turned(scene, self.name)
+            or _other_sign(scene, self.name)
             or _other_end(scene, self.name)
         )
 
@@ -236,6 +237,37 @@ def _turned(scene: Scene, name: str) -> Verdict | None:
                 near, own, theirs_said = against[0]
                 reason = f"of {value.text!r} the context says {theirs_said!r}, the answer {own!r}"
                 return contradiction(scene, name, reason, near)
+    return None
+
+
+_MORE = re.compile(
+    r"\s*(?:[^\W\d]+\s+)?(?:(?P<more>more|higher|above|longer|a\s+mais|más|acima|de\s+plus|mehr|höher|in\s+più|अधिक|ज़्यादा)"
+    r"|(?P<less>less|fewer|lower|below|shorter|a\s+menos|menos|abaixo|de\s+moins|weniger|niedriger|in\s+meno|कम))"
+    r"\s+(?:than|than\s+in|do\s+que|que|als|di|de|que\s+en)\b",
+    re.I,
+)
+
+
+def _other_sign(scene: Scene, name: str) -> Verdict | None:
+    """Veto "12% more than in May" where the sentence that says the rest has 12% less."""
+    for value in distinct(scene.reading):
+        mine = _MORE.match(scene.reading.text, value.end)
+        if mine is None:
+            continue
+        for near, other in holding(scene, value):
+            theirs = _MORE.match(near.reading.text, other.end)
+            if theirs is None or near.share < _SAME_STATEMENT:
+                return None
+            before, after = (
+                {t.key for t in near.reading.tokens if t.key and part(t)}
+                for part in (lambda t: t.end <= other.start, lambda t: t.start >= theirs.end())
+            )
+            own = {t.key for t in scene.reading.tokens if t.key and t.end <= value.start}
+            if (mine["more"] is None) == (theirs["more"] is None) or own & (after - before):
+                return None  # "members pay 5 less", "guests pay 5 more than members"
+            if own & before:
+                said = near.reading.text[other.start : theirs.end()]
+                return contradiction(scene, name, f"the context says {said!r}", near)
     return None
 
 

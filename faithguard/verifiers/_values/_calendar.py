@@ -120,7 +120,8 @@ def dates(text: str, months: Collection[str], *, figures: bool) -> Iterator[Valu
 
 
 _ORDER = re.compile(
-    r"\b(?:d{1,2}|day)\s?[/.-]\s?(?:m{1,2}|month)\b|\b(?:m{1,2}|month)\s?[/.-]\s?(?:d{1,2}|day)\b", re.I
+    r"\b(?:d{1,2}|day)\s?[/.-]\s?(?:m{1,2}|month)\b|\b(?:m{1,2}|month)\s?[/.-]\s?(?:d{1,2}|day)\b",
+    re.I,
 )
 """What says in which order the parts of a date are written: "dd/mm/yyyy"."""
 _YEAR = re.compile(r"(?<!\d)([12]\d{3})\s?年(?![間间前后後以])")

@@ -153,6 +153,10 @@ def numbers(text: str, words: frozenset[str], tongue: str, *, digits: bool) -> I
         yield from _ratios(text)
     if " in " in text or "out of" in text:
         yield from _one_in(text)
+    if "分" in text:
+        yield from _parts_in_han(text)
+    if tongue in _OUT_OF:
+        yield from _out_of(text, tongue)
     if digits:
         yield from _in_figures(text, tongue)
     if words & _WORDS:
@@ -306,6 +310,52 @@ def _foreign(text: str, tongue: str) -> Iterator[Value]:
         yield _number(readings, match.start(), match.end(), text)
 
 
+_OUT_OF = {"de": "von|aus", "fr": "sur", "es": "de cada", "it": "su", "pt": "em cada"}
+
+
+def _out_of(text: str, tongue: str) -> Iterator[Value]:
+    """Yield "drei von vier", "tre richieste su quattro" as the shares that they are."""
+    for match in _SHARES_ELSEWHERE[tongue].finditer(text):
+        table = FOREIGN[tongue]
+        part, whole = (
+            Fraction(int(word) if word.isdigit() else table[word.lower()])
+            for word in match.groups()
+        )
+        if 0 < part < whole:
+            share = frozenset({part / whole})
+            yield Value("number", "", share, *match.span(), match[0], bare=share)
+
+
+_SHARES_ELSEWHERE = {
+    tongue: re.compile(
+        rf"\b(\d|{small})\s+(?:[^\W\d]+\s+){{0,{0 if tongue == 'de' else 3}}}"
+        rf"(?:{words})\s+(\d{{1,2}}|{small})\b(?![.,]\d)",
+        re.I,
+    )
+    for tongue, words in _OUT_OF.items()
+    for small in ["|".join(word for word, n in FOREIGN[tongue].items() if 1 < n <= 20)]
+}
+
+_CJK_PART = re.compile(rf"(\d{{1,3}}|{CJK_NUMBER})分[之の](\d{{1,3}}|{CJK_NUMBER})")
+
+
+def _parts_in_han(text: str) -> Iterator[Value]:
+    """Yield 三分之一 and 3分の1."""
+    for match in _CJK_PART.finditer(text):
+        under, over = (
+            int(part) if part.isdigit() and part.isascii() else read_cjk(part)
+            for part in match.groups()
+        )
+        if under == _PERCENT and match[1] == "百":
+            percent = frozenset({Fraction(over)})
+            yield Value("number", "%", percent, *match.span(), match[0], bare=percent)
+        elif 0 < over < under:
+            share = frozenset({Fraction(over, under)})
+            yield Value("number", "", share, *match.span(), match[0], bare=share)
+
+
+_PERCENT = 100
+
 _PATTERNS = {
     tongue: re.compile(
         r"(?<![\w\u0900-\u0963-])(?:"
@@ -318,7 +368,7 @@ _PATTERNS = {
 # Han numerals are parts of many words: they count before a unit or a counter.
 _HAN = re.compile(
     rf"(?P<share>百分之)?(?P<num>{CJK_NUMBER})(?P<half>半)?"
-    r"(?=个?月|か月|ヶ月|年|天|日|週|周|星期|小时|時間|分|秒|元|円|人|名|次|回|倍|位|割|公里|米|%|(?<=万))"
+    r"(?=个?月|か月|ヶ月|年|天|日|週|周|星期|小时|時間|分(?!之)|秒|元|円|人|名|次|回|倍|位|割|公里|米|%|(?<=万))"
 )
 
 

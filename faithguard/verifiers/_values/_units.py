@@ -73,7 +73,8 @@ _TABLE = {
     " cl|centilitre|centilitres|centiliter 1/100;"
     " dl|decilitre|decilitres|deciliter|décilitres|decilitri|decilitros 1/10;"
     " l|litre|litres|liter|liters|litern|litri|litro|litros|升|リットル|لتر|लीटर 1;"
-    " mètrecube|mètrescubes|metrocúbico|metroscúbicos|metricubi|立方メートル|m3|m³|cubicmetre|cubicmetres|cubicmeter|cubicmeters|kubikmeter|立方米 1000;"
+    " mètrecube|mètrescubes|metrocúbico|metroscúbicos|metricubi|立方メートル|m3|m³|cubicmetre"
+    "|cubicmetres|cubicmeter|cubicmeters|kubikmeter|立方米 1000;"
     " cm3|cm³|cc 1/1000",
     "cup": "cup|cups 1", "tablespoon": "tablespoon|tablespoons|tbsp 1",
     "teaspoon": "teaspoon|teaspoons|tsp 1", "pint": "pint|pints 1", "gallon": "gallon|gallons 1",
@@ -103,7 +104,9 @@ _TABLE = {
     "international unit": "iu|ui|international-units|internationalunits|internationalunit 1",
     "mole": "mol|moles 1; mmol|millimoles 1/1000; µmol|umol 1/1000000",
     "pixel": "px|pixel|pixels 1", "ppm": "ppm 1", "ppb": "ppb 1",
-    "rpm": "rpm 1", "knot": "knots|knot 1", "km/h": "km/h|kmh|kph|kilometresperhour|kilometersperhour|kilometresanhour|kilometersanhour 1",
+    "rpm": "rpm 1", "knot": "knots|knot 1", 
+    "km/h": "km/h|kmh|kph|kilometresperhour|kilometersperhour|kilometresanhour"
+    "|kilometersanhour 1",
     "mph": "mph|milesperhour|milesanhour 1",
     "degree": "°|degrees|degree 1",
     "%": "%|٪|％|percent|pct|per-cent|prozent|pourcent|por-ciento|百分"
@@ -157,7 +160,8 @@ CURRENCY_NAMES = {
     "zloty": "PLN", "złoty": "PLN", "złotych": "PLN", "złote": "PLN", "zlotys": "PLN",
     "koruna": "CZK", "korunas": "CZK", "forint": "HUF", "forints": "HUF", "shekel": "ILS",
     "shekels": "ILS", "rand": "ZAR", "baht": "THB", "ringgit": "MYR", "rupiah": "IDR",
-    "real": "BRL", "rouble": "RUB", "ruble": "RUB", "czk": "CZK", "huf": "HUF", "₪": "ILS", "ils": "ILS", "zar": "ZAR",
+    "rouble": "RUB", "ruble": "RUB",
+    "czk": "CZK", "huf": "HUF", "₪": "ILS", "ils": "ILS", "zar": "ZAR",
     "₦": "NGN", "ngn": "NGN", "naira": "NGN",
     "cents": "cent", "cent": "cent", "centime": "cent", "centimes": "cent", "centesimi": "cent",
     "céntimos": "cent", "cêntimos": "cent", "centavos": "cent", "rappen": "cent",

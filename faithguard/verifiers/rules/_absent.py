@@ -52,40 +52,16 @@ _COUNTABLE = 12
 
 
 def absent(scene: Scene, name: str, value: Value) -> Verdict | None:
+    """Return a verdict on a value of the claim that the context nowhere holds, or None."""
     if under_negation(scene, value) or ends_a_name(scene, value) or in_century(scene, value):
         return None
-    if not value.unit and (
-        _AGE.search(scene.reading.text[: value.start])
-        or _AGE_AFTER.match(scene.reading.text, value.end)
-    ):
-        years = frozenset(12 * r for r in value.readings if isinstance(r, Fraction))
-        value = replace(value, unit="month", readings=years)
-    if _is_a_moment(scene, value):
+    value = _aged(scene, value)
+    if _is_a_moment(scene, value) or _is_all_of_them(scene, value):
         return None
     lines = list(lines_of(scene, timed=is_timed(value) or is_year(value) or bool(value.unit)))
-    compared = is_compared(scene, value)
-    worked_out = (
-        not is_listed(scene.reading)
-        and derivable(value, lines, compared=compared, inside=not _EDGE.search(scene.reading.text))
-        and (compared or not _restated(scene, value, lines))
-    )
-    same = [
-        near.reading for near in scene.near if share_beside(scene, value, near) >= SAME_STATEMENT
-    ]
-    told = says_worked_out(scene.reading, value, same)
-    framed = _framed(scene, value)
-    if not told and worked_out and _framed(scene, value, closely=True):
-        worked_out = False
-    if not worked_out:
-        worked_out = shown(value, scene.reading) or is_the_rest(
-            value, lines, [scene.all[n].text for n in _numbers_near(scene)]
-        )
-    if told and not worked_out and (not framed or _several_absent(scene)):
-        lines += [_cells(near.reading, value) for near in scene.near if near.reading.row]
-        worked_out = workable(value, lines, scene.reading) or _is_input(scene, value, lines)
     swapped = _in_other_unit(scene, value)
     if not swapped and (
-        worked_out
+        _worked_out(scene, value, lines)
         or is_example(scene, value, lines)
         or is_in_range(scene, value)
         or within_a_bound(scene, value)
@@ -99,12 +75,6 @@ def absent(scene: Scene, name: str, value: Value) -> Verdict | None:
         or (_WHOLE_WEEK in value.readings and len(_days_in(scene.reading)) > 1)
     ):
         return None  # the second: "daily but closed on Sundays"
-    if (
-        _counts(value)
-        and _THOSE.search(scene.reading.text[: value.start])
-        and not list(counted(scene.reading, value.start, value.end))
-    ):
-        return None  # "the smallest of the three"
     for near in scene.near:
         if share_beside(scene, value, near) < SAME_STATEMENT:
             continue
@@ -115,6 +85,49 @@ def absent(scene: Scene, name: str, value: Value) -> Verdict | None:
     if _left_open(scene, value, lines):
         return None
     return unmentioned(scene, name, f"the context nowhere says {value.text!r}")
+
+
+def _aged(scene: Scene, value: Value) -> Value:
+    """Return a value; a number that is an age as a length of time."""
+    text = scene.reading.text
+    if value.unit or not (_AGE.search(text[: value.start]) or _AGE_AFTER.match(text, value.end)):
+        return value
+    years = frozenset(12 * r for r in value.readings if isinstance(r, Fraction))
+    return replace(value, unit="month", readings=years)
+
+
+def _is_all_of_them(scene: Scene, value: Value) -> bool:
+    """Whether a number only says of how many something is told: "the smallest of the three"."""
+    return (
+        _counts(value)
+        and _THOSE.search(scene.reading.text[: value.start]) is not None
+        and not list(counted(scene.reading, value.start, value.end))
+    )
+
+
+def _worked_out(scene: Scene, value: Value, lines: list[tuple[Value, ...]]) -> bool:
+    """Whether a value follows from others; more ways are tried where the claim says that it does.
+
+    Not where the same words stand around another value, unless the claim says so.
+    """
+    if shown(value, scene.reading):
+        return True
+    if is_the_rest(value, lines, [scene.all[n].text for n in _numbers_near(scene)]):
+        return True
+    same = [n.reading for n in scene.near if share_beside(scene, value, n) >= SAME_STATEMENT]
+    told = says_worked_out(scene.reading, value, same)
+    compared = is_compared(scene, value)
+    if (
+        not is_listed(scene.reading)
+        and derivable(value, lines, compared=compared, inside=not _EDGE.search(scene.reading.text))
+        and (compared or not _restated(scene, value, lines))
+        and (told or not _framed(scene, value, closely=True))
+    ):
+        return True
+    if not told or (_framed(scene, value) and not _several_absent(scene)):
+        return False
+    lines += [_cells(near.reading, value) for near in scene.near if near.reading.row]
+    return workable(value, lines, scene.reading) or _is_input(scene, value, lines)
 
 
 def _numbers_near(scene: Scene) -> list[int]:
@@ -351,7 +364,8 @@ def _restated(scene: Scene, value: Value, lines: Sequence[Sequence[Value]]) -> b
 
 
 _SHARES = re.compile(
-    r"\b(?:half|halves|quarters?|thirds?|doubles?|twice|times|discount\w*|reduc\w+|off|each|per)\b|%",
+    r"\b(?:half|halves|quarters?|thirds?|doubles?|twice|times|discount\w*|reduc\w+|off|each|per"
+    r"|doppel\w*|doppi\w+|doble\w*|dobro|double\w*|moitié|mitad|metà|metade|hälfte|halb\w*)\b|[%倍半]",
     re.I,
 )
 

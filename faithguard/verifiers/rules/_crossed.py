@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from faithguard.types import Verdict
 from faithguard.verifiers._values import Value
-from faithguard.verifiers.rules._measures import holding, is_year
+from faithguard.verifiers.rules._measures import holding, is_year, keys_between
 from faithguard.verifiers.rules._reading import Reading, Token
 from faithguard.verifiers.rules._scene import Scene, contradiction
 
@@ -82,10 +82,10 @@ def _manners(reading: Reading, one: Value, two: Value) -> Iterator[tuple[frozens
     """Yield the words that stand before two values, and those behind them."""
     first, last = (one, two) if one.start < two.start else (two, one)
     begin, end = _walls(reading, first.start, last.end)
-    between = _keys(reading, first.end, last.start)
+    between = keys_between(reading, first.end, last.start)
     split = _comma(reading, first.end, last.start)
-    behind = _keys(reading, first.end, split), _keys(reading, last.end, end)
-    before = _keys(reading, begin, first.start), _keys(reading, split, last.start)
+    behind = keys_between(reading, first.end, split), keys_between(reading, last.end, end)
+    before = keys_between(reading, begin, first.start), keys_between(reading, split, last.start)
     if reading.row:
         clauses = reading.clause_at(one.start), reading.clause_at(two.start)
         if clauses[0] is not None and clauses[1] is not None:
@@ -96,10 +96,6 @@ def _manners(reading: Reading, one: Value, two: Value) -> Iterator[tuple[frozens
             yield pair if one is first else pair[::-1]
     if between and behind[1] and not before[0]:
         yield (between, behind[1]) if one is first else (behind[1], between)
-
-
-def _keys(reading: Reading, start: int, end: int) -> frozenset[str]:
-    return frozenset(t.key for t in reading.tokens if t.key and start <= t.start < end)
 
 
 def _walls(reading: Reading, start: int, end: int) -> tuple[int, int]:

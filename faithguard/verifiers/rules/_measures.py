@@ -23,6 +23,7 @@ __all__ = [
     "share_beside",
     "is_timed",
     "is_year",
+    "keys_between",
     "size_of",
 ]
 
@@ -56,6 +57,11 @@ def is_year(value: Value) -> bool:
         and value.text.isdigit()
         and any(_FIRST_YEAR <= size_of(reading) < _LAST_YEAR for reading in value.readings)
     )
+
+
+def keys_between(reading: Reading, start: int, end: int) -> frozenset[str]:
+    """Return the keys of the words that begin in a stretch of a text."""
+    return frozenset(t.key for t in reading.tokens if t.key and start <= t.start < end)
 
 
 def share_beside(scene: Scene, value: Value, near: Near) -> float:

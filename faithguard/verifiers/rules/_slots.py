@@ -389,8 +389,8 @@ def misbound(
     """
     if not own or not rivals or is_listed(scene.reading):
         return None
-    own_clause = scene.reading.clause_at(start)
-    deed = _subordinate(scene.reading, own_clause, start) if own_clause else frozenset[str]()
+    clause = scene.reading.clause_at(start)
+    deed = _subordinate(scene.reading, clause, start) if clause else frozenset[str]()
     beside = (deed or _around(scene.reading, start, like)) - frozenset(ignored)
     wanted = frozenset(anchor for anchor in beside if _tells(anchor, scene))
     places = {slot.near.number: kin(slot.near) for slot in (*own, *rivals)}
@@ -413,33 +413,8 @@ def misbound(
     def first_of(slot: Slot) -> int:
         return min(places[slot.near.number])
 
-    def lost(holder: Slot, rival: Slot, rest: frozenset[Anchor]) -> frozenset[Anchor]:
-        # "60 euros abroad, or 90 if it is urgent": what stands before the first is said of both
-        if _goes_on(holder, rival):
-            return frozenset()
-        if holder.near.number == rival.near.number and rival.at > holder.at:
-            if holder.at == first_of(holder):
-                rest -= _before(holder.near.reading, holder.at)
-            if _has_no_verb(rival):
-                rest &= scene.reading.hard
-        return rest - _LIGHT
-
-    def given(holder: Slot, rival: Slot) -> frozenset[Anchor]:
-        # "8 to 4 in winter and until 7 in summer": the subject is that of both
-        same = holder.near.number == rival.near.number and holder.at > rival.at
-        if same and _has_no_subject(holder):
-            return _before(holder.near.reading, first_of(rival))
-        return frozenset()
-
-    if own_clause and not deed:
-        keys = frozenset(own_clause.keys - set(ignored))
-        if any(
-            _all_there(scene, keys, frozenset(slot.clause.keys), frozenset(other.clause.keys))
-            for slot in own
-            for other in rivals
-            if slot.clause != other.clause
-        ):
-            return None
+    if clause and not deed and _at_home(scene, clause.keys - set(ignored), own, rivals):
+        return None
     cells = [(rival, cell(rival)) for rival in rivals if not _denied(rival)]
     whole = _weight(scene, wanted)
     best: Slot | None = None
@@ -448,9 +423,14 @@ def misbound(
         better = [
             (gain, rival)
             for rival, theirs in cells
-            if (gain := _weight(scene, theirs - mine - given(holder, rival)))
-            > 2.0 * _weight(scene, gone := lost(holder, rival, mine - theirs))
-            and not (_dated(gone) and not _dated(theirs - mine))
+            if (
+                gain := _weight(
+                    scene, theirs - mine - _subject_of_both(holder, rival, first_of(rival))
+                )
+            )
+            > 2.0
+            * _weight(scene, gone := _lost(scene, holder, rival, mine - theirs, first_of(holder)))
+            and _dated(gone) <= _dated(theirs - mine)
             and gain >= (enough if rival.near.number == holder.near.number else 0.5) * whole
             and (
                 not enough
@@ -465,6 +445,46 @@ def misbound(
             return None
         best = best or max(better, key=lambda pair: pair[0])[1]
     return best
+
+
+def _lost(
+    scene: Scene, holder: Slot, rival: Slot, rest: frozenset[Anchor], first: int
+) -> frozenset[Anchor]:
+    """Return which anchors of the holder alone speak against the rival.
+
+    "60 euros abroad, or 90 if it is urgent": what stands before the first is said of both.
+    """
+    if _goes_on(holder, rival):
+        return frozenset()
+    if holder.near.number == rival.near.number and rival.at > holder.at:
+        if holder.at == first:
+            rest -= _before(holder.near.reading, holder.at)
+        if _has_no_verb(rival):
+            rest &= scene.reading.hard
+    return rest - _LIGHT
+
+
+def _subject_of_both(holder: Slot, rival: Slot, first: int) -> frozenset[Anchor]:
+    """Return the words before the first value: "8 to 4 in winter and until 7 in summer"."""
+    same = holder.near.number == rival.near.number and holder.at > rival.at
+    if same and _has_no_subject(holder):
+        return _before(holder.near.reading, first)
+    return frozenset()
+
+
+def _at_home(
+    scene: Scene, keys: frozenset[str], own: Sequence[Slot], rivals: Sequence[Slot]
+) -> bool:
+    """Whether one clause that holds a thing has all words of the claim's, and a rival's has not."""
+    wanted = frozenset[Anchor](keys)
+    return any(
+        _all_there(
+            scene, wanted, frozenset[Anchor](slot.clause.keys), frozenset[Anchor](rival.clause.keys)
+        )
+        for slot in own
+        for rival in rivals
+        if slot.clause != rival.clause
+    )
 
 
 _ANAPHOR = re.compile(r"(?:\s+[^\W\d_]+)?,?\s+of\s+(?:them|these|those|which|whom)\b", re.I)

@@ -118,9 +118,7 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
     return contradiction(scene, name, reason, rival.near)
 
 
-def _replaced(
-    scene: Scene, value: Value, own: list[Slot], rivals: list[Slot]
-) -> Slot | None:
+def _replaced(scene: Scene, value: Value, own: list[Slot], rivals: list[Slot]) -> Slot | None:
     """Return what the context says instead of a value, where the claim says that value."""
     if not own or _INSTEAD.search(scene.reading.text):
         return None
@@ -305,9 +303,12 @@ def _same_kind(
         elided: Whether the sentence holds the claim's value too, so that it need not say again
             what is counted.
     """
-    if value.family == other.family == "number" and not value.unit:
-        if not alike_in_size(value, other):
-            return False  # a share and a count
+    if (
+        value.family == other.family == "number"
+        and not value.unit
+        and not alike_in_size(value, other)
+    ):
+        return False  # a share and a count
     if other.text.isdigit() and (len(other.text) >= LONG or other.text[0] == "0"):
         return False  # a number of an article
     if value.family == other.family == "number" and not other.unit and value.unit:

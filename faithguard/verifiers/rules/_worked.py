@@ -211,9 +211,8 @@ def _in_unit(unit: str, one: Value) -> Iterator[float]:
     if one.family != "number" or (is_year(one) and unit):
         return
     numbers = [float(r) for r in numbers_of(one)]
-    if one.unit == unit or (unit in _COUNTING and one.unit in _COUNTING):
-        yield from numbers
-    elif one.unit in AMBIGUOUS.get(unit, ()) or unit in AMBIGUOUS.get(one.unit, ()):
+    same = one.unit == unit or (unit in _COUNTING and one.unit in _COUNTING)
+    if same or one.unit in AMBIGUOUS.get(unit, ()) or unit in AMBIGUOUS.get(one.unit, ()):
         yield from numbers
     elif unit in CURRENCIES and one.unit in CURRENCIES and "cent" in (unit, one.unit):
         yield from (n / 100 if one.unit == "cent" else n * 100 for n in numbers)
@@ -303,14 +302,17 @@ def _near(value: Value, number: float, found: float) -> bool:
     exact = Fraction(found).limit_denominator(10**6)
     if value.approximate:
         return value.rounds(Fraction(number).limit_denominator(10**6), exact)
+    decimals = re.search(r"[.,](\d+)", value.text)
     if value.unit in ("%", "percentage point", "times"):
-        digits = value.text.replace(",", ".").partition(".")[2]
-        place = 10.0 ** -len(re.match(r"\d*", digits)[0])  # type: ignore[index]
-        return apart <= 0.51 * place
+        return apart <= _HALF / float(10 ** len(decimals[1] if decimals else ""))
     if _is_share(value):
         return apart <= 0.05 * abs(found)
-    decimals = re.search(r"[.,](\d+)", value.text)
     if decimals is None or not number:
         return False
     bare = next((float(b) for b in value.bare if isinstance(b, Fraction) and b), number)
-    return apart <= 0.51 * abs(number / bare) * float(value.scale) / 10 ** len(decimals[1])
+    place = abs(number / bare) * float(value.scale) / float(10 ** len(decimals[1]))
+    return apart <= _HALF * place
+
+
+_HALF = 0.51
+"""Of the last place that is written, a little more than what rounding takes."""

@@ -18,7 +18,7 @@ from faithguard.verifiers._values import Value
 from faithguard.verifiers._values._units import unit_of
 from faithguard.verifiers.rules._crossed import crossed, turned_round
 from faithguard.verifiers.rules._family import Family
-from faithguard.verifiers.rules._measures import distinct, holding
+from faithguard.verifiers.rules._measures import distinct, holding, keys_between
 from faithguard.verifiers.rules._reading import Reading
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of
 from faithguard.verifiers.rules._stated import stated
@@ -48,10 +48,12 @@ _LEAST = re.compile(
     re.I,
 )
 _AFTER_MOST = re.compile(
-    r"\s*(?:or\s+(?:less|fewer|under)|at\s+(?:the\s+)?most|maximum|以下|以内|まで|までに|未満|से\s+कम|तक)", re.I
+    r"\s*(?:or\s+(?:less|fewer|under)|at\s+(?:the\s+)?most|maximum|以下|以内|まで|までに|未満|से\s+कम|तक)",
+    re.I,
 )
 _AFTER_LEAST = re.compile(
-    r"\s*(?:or\s+(?:more|over|older)|and\s+(?:over|above)|at\s+least|minimum|以上|से\s+(?:अधिक|ज़्यादा|ज्यादा))", re.I
+    r"\s*(?:or\s+(?:more|over|older)|and\s+(?:over|above)|at\s+least|minimum|以上|से\s+(?:अधिक|ज़्यादा|ज्यादा))",
+    re.I,
 )
 _STRICT = re.compile(r"(?:less|fewer|under|below|unter|weniger|moins|menos|meno)\b", re.I)
 """What says "at least" once it is denied."""
@@ -258,11 +260,9 @@ def _other_sign(scene: Scene, name: str) -> Verdict | None:
             theirs = _MORE.match(near.reading.text, other.end)
             if theirs is None or near.share < _SAME_STATEMENT:
                 return None
-            before, after = (
-                {t.key for t in near.reading.tokens if t.key and part(t)}
-                for part in (lambda t: t.end <= other.start, lambda t: t.start >= theirs.end())
-            )
-            own = {t.key for t in scene.reading.tokens if t.key and t.end <= value.start}
+            before = keys_between(near.reading, 0, other.start)
+            after = keys_between(near.reading, theirs.end(), len(near.reading.text))
+            own = keys_between(scene.reading, 0, value.start)
             if (mine["more"] is None) == (theirs["more"] is None) or own & (after - before):
                 return None  # "members pay 5 less", "guests pay 5 more than members"
             if own & before:

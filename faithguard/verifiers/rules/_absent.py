@@ -121,13 +121,21 @@ def _worked_out(scene: Scene, value: Value, lines: list[tuple[Value, ...]]) -> b
         not is_listed(scene.reading)
         and derivable(value, lines, compared=compared, inside=not _EDGE.search(scene.reading.text))
         and (compared or not _restated(scene, value, lines))
-        and (told or not _framed(scene, value, closely=True))
+        and (told or _of_two(scene, value) or not _framed(scene, value, closely=True))
     ):
         return True
     if not told or (_framed(scene, value) and not _several_absent(scene)):
         return False
     lines += [_cells(near.reading, value) for near in scene.near if near.reading.row]
     return workable(value, lines, scene.reading) or _is_input(scene, value, lines)
+
+
+def _of_two(scene: Scene, value: Value) -> bool:
+    """Whether a number counts two things at once: "16 mares and foals"."""
+    return _BOTH.match(scene.reading.text, value.end) is not None
+
+
+_BOTH = re.compile(r"\s+[^\W\d]+(?:\s[^\W\d]+)?\s+(?:and|und|et|y|e|plus)\s+[^\W\d]", re.I)
 
 
 def _numbers_near(scene: Scene) -> list[int]:

@@ -32,7 +32,7 @@ _LONGER = 7
 _WORKED = re.compile(
     r"\b(?:total\w*|altogether|together|combined|between\s+(?:them|the\s+two)|in\s+all|sum|add(?:s|ing)?\s+up|"
     r"com(?:es?|ing)\s+to|works?\s+out|amount(?:s|ing)?\s+to|making|i\.\s?e|that\s+is|that['’]s|which\s+(?:is|means|makes)|so\s+that|"
-    r"hence|therefore|meaning|equivalent|equals?|average|on\s+average|each|apiece|per|every|difference|more|fewer|less|"
+    r"hence|therefore|meaning|equivalent|equals?|average|each|apiece|per|every|difference|more|fewer|less|"
     r"longer|shorter|later|earlier|older|younger|higher|lower|cheaper|dearer|than|extra|additional|further|remaining|remainder|rest|"
     r"left|saves?|saved|saving|gap|margin|lead|surplus|deficit|profit|net|twice|double[sd]?|tripled?|halve[sd]?|half|thirds?|"
     r"quarters?|fifths?|times|fold|would|could|if|someone|somebody|anyone|a\s+(?:couple|family|household|pair|child|person|customer|member|patient|student|user|buyer|guest|visitor|team|group)|"

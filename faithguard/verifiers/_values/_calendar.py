@@ -10,7 +10,14 @@ import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
 
-from faithguard.verifiers._values._names import DAY_OF, DAY_SETS, DAYS, MONTH_OF, UNSURE_MONTHS
+from faithguard.verifiers._values._names import (
+    DAY_OF,
+    DAY_SETS,
+    DAYS,
+    MONTH_OF,
+    UNSPACED_SETS,
+    UNSURE_MONTHS,
+)
 from faithguard.verifiers._values._value import Reading, Value
 from faithguard.verifiers._values._words import ENGLISH
 
@@ -72,6 +79,12 @@ _COUNTED = re.compile(
 )
 
 
+_UNSPACED_SET = re.compile("|".join(sorted(UNSPACED_SETS, key=len, reverse=True)))
+_HAN = "一二三四五六日"
+_HAN_DAYS = re.compile("(?:周|星期|礼拜)([一二三四五六日天](?:[、和及][一二三四五六日天])+)")
+"""Days of which only the first is named in full: 周一、三、五."""
+
+
 def dates(text: str, months: Collection[str], *, figures: bool, ordinals: bool) -> Iterator[Value]:
     """Yield the dates of a text.
 
@@ -96,6 +109,10 @@ def dates(text: str, months: Collection[str], *, figures: bool, ordinals: bool) 
             yield _value("date", {(int(year or 0), number, int(day or 0))}, match, text)
     for match in _FIGURES.finditer(text) if figures else ():
         if readings := _readings(match):
+            if len(readings) > 1 and (order := _ORDER.search(text)):
+                day_first = order[0][0] in "dD"
+                day, month = (int(match[n]) for n in ("ab" if day_first else "ba"))
+                readings = {r for r in readings if r[1:] == (month, day)} or readings
             yield _value("date", readings, match, text)
     for match in _YEAR.finditer(text) if "年" in text else ():
         yield _value("date", {(int(match[1]), 0, 0)}, match, text)
@@ -104,6 +121,11 @@ def dates(text: str, months: Collection[str], *, figures: bool, ordinals: bool) 
             yield _value("date", {(0, 0, int(match[1]))}, match, text)
 
 
+_ORDER = re.compile(
+    r"\b(?:d{1,2}|day)\s?[/.-]\s?(?:m{1,2}|month)\b|\b(?:m{1,2}|month)\s?[/.-]\s?(?:d{1,2}|day)\b",
+    re.I,
+)
+"""What says in which order the parts of a date are written: "dd/mm/yyyy"."""
 _YEAR = re.compile(r"(?<!\d)([12]\d{3})\s?年(?![間间前后後以])")
 _ERAS = {"令和": 2018, "平成": 1988, "昭和": 1925}
 """The year before the first of each."""
@@ -149,7 +171,7 @@ def _beside(text: str, named: Sequence[int], numbers: Sequence[tuple[int, int]])
             yield start
 
 
-def _readings(match: re.Match[str]) -> set[Reading]:
+def _readings(match: re.Match[str]) -> set[tuple[int, int, int]]:
     """Read a date in figures day first and, unless points divide it, month first."""
     a, b, year = int(match["a"]), int(match["b"]), int(match["y"])
     if len(match["y"]) == 2:
@@ -188,13 +210,20 @@ def days(text: str, words: frozenset[str]) -> Iterator[Value]:
         if not (name in ("business days", "working days") and counted):
             late = {_FRIDAY_AND_SATURDAY} if "weekend" in name else set[Reading]()
             yield _value("days", {DAY_SETS[name], *late}, match, text)
+    if not text.isascii():
+        for match in _UNSPACED_SET.finditer(text):
+            yield _value("days", {UNSPACED_SETS[match[0]]}, match, text)
+        for match in _HAN_DAYS.finditer(text):
+            signs = match[1].replace("天", "日")
+            found = frozenset(_HAN.index(sign) for sign in signs if sign in _HAN)
+            yield _value("days", {found}, match, text)
     for pattern in (_LONG_DAY, _SHORT_DAY) if named else ():
         for match in pattern.finditer(text):
             name = match[0].lower().rstrip(".")
             yield _value("days", {frozenset({DAY_OF[name]})}, match, text)
 
 
-def _value(family: str, readings: set[Reading], match: re.Match[str], text: str) -> Value:
+def _value(family: str, readings: Collection[Reading], match: re.Match[str], text: str) -> Value:
     return Value(
         family="date" if family == "date" else "days",
         unit="",

@@ -96,7 +96,7 @@ def _said(match: re.Match[str]) -> set[int]:
         named is None
         and not match["said"]
         and not _FULL.fullmatch(match["hour"])
-        and (to or not amount.isalpha())
+        and (to or not amount.replace("-", "").replace(" ", "").isalpha())
         and not (match["part"] and amount in _SPOKEN and match["hour"].isalpha())
     ):
         return set()

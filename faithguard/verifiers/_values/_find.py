@@ -25,7 +25,8 @@ _DAY_WORDS = frozenset(
     [
         *(part for name in DAY_OF for part in name.split("-")),
         *"weekdays weekday business working weekends weekend every each daily all week".split(),
-        *"wochenende werktags täglich tous todos ogni tutti".split(),
+        *"wochenende wochentags werktags täglich tous todos ogni tutti diario diariamente".split(),
+        *"laborables feriali úteis week semaine woche semana settimana".split(),
     ]
 )
 _CLOCK_WORDS = frozenset(
@@ -36,7 +37,7 @@ _SAYING = frozenset("past quarter noon midday midnight five ten twenty".split())
 _MONTHS = frozenset(MONTH_OF)
 _ORDINAL_ENDINGS = frozenset(("th", "st", "nd", "rd"))
 _FIGURES = re.compile(r"\d[./-]\d|\d\s?[月年]")
-_CJK_DAY = re.compile("[曜期周週天日]")
+_CJK_DAY = re.compile("[曜期周週天日拜]")
 _HOUR = re.compile("[時时点點]|बजे|صباح|مساء|ظهر")
 _DEVANAGARI_OR_ARABIC = re.compile("[\u0600-\u06ff\u0900-\u097f]")
 _TELLING = (

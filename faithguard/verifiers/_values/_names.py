@@ -5,7 +5,15 @@ In: nothing. Out: name -> number, months from 1, Monday as 0; and what names a s
 
 from __future__ import annotations
 
-__all__ = ["DAYS", "DAY_OF", "DAY_SETS", "FOREIGN_DAYS", "MONTH_OF", "UNSURE_MONTHS"]
+__all__ = [
+    "DAYS",
+    "DAY_OF",
+    "DAY_SETS",
+    "FOREIGN_DAYS",
+    "MONTH_OF",
+    "UNSPACED_SETS",
+    "UNSURE_MONTHS",
+]
 
 _MONTHS = """
     january february march april may june july august september october november december
@@ -24,7 +32,7 @@ MONTH_OF = {
     "sept": 9,
     "jänner": 1,
 }
-UNSURE_MONTHS = frozenset("may mar march mars mai maio jun juin abril mayo dec".split())
+UNSURE_MONTHS = frozenset("may mar march mars jun dec".split())
 """Words of their own unless they are capitalised, or stand beside a day."""
 
 DAYS = """
@@ -61,5 +69,15 @@ DAY_SETS = {
     "every day": _WEEK, "daily": _WEEK, "each day": _WEEK, "seven days a week": _WEEK,
     "7 days a week": _WEEK, "all week": _WEEK, "24/7": _WEEK, "täglich": _WEEK,
     "tous les jours": _WEEK, "todos los días": _WEEK, "todos os dias": _WEEK,
-    "ogni giorno": _WEEK, "tutti i giorni": _WEEK, "每天": _WEEK, "毎日": _WEEK,
+    "ogni giorno": _WEEK, "tutti i giorni": _WEEK, "a diario": _WEEK, "diariamente": _WEEK,
+    "wochentags": _WORKING, "unter der woche": _WORKING, "en semaine": _WORKING,
+    "días laborables": _WORKING, "entre semana": _WORKING, "giorni feriali": _WORKING,
+    "dias úteis": _WORKING, "wochenende": _FREE, "week-end": _FREE, "week-ends": _FREE,
+    "fin de semana": _FREE, "fines de semana": _FREE, "fim de semana": _FREE,
+    "fins de semana": _FREE, "fine settimana": _FREE, "يوميا": _WEEK, "يوميًا": _WEEK,
+    "प्रतिदिन": _WEEK, "रोज़": _WEEK, "रोज": _WEEK, "हर दिन": _WEEK,
 }  # fmt: skip
+UNSPACED_SETS = {
+    "每天": _WEEK, "毎日": _WEEK, "平日": _WORKING, "土日": _FREE, "周末": _FREE, "週末": _FREE,
+}  # fmt: skip
+"""The same in scripts that put no space between words."""

@@ -75,7 +75,7 @@ _A_UNIT = re.compile(
     re.I,
 )
 _FOR_A_UNIT = re.compile(
-    r"\b(?:for|within|takes?|took|lasts?|lasted)\s+(?:about\s+|around\s+|over\s+|under\s+)?(?P<a>an?)"
+    r"\b(?:for|within|takes?|took|lasts?|lasted)\s+(?:just\s+)?(?:about\s+|around\s+|over\s+|under\s+|nearly\s+|almost\s+)?(?P<a>an?)"
     r"(?=\s+(?:minute|hour|day|week|month|year)\b(?!\s+(?:or|and|later|ago|before|after|off)))",
     re.I,
 )
@@ -95,7 +95,8 @@ _TIMES = re.compile(
 )
 _ORDINAL = re.compile(rf"\b(?:{'|'.join(ORDINALS)})\b", re.I)
 _AND_PART = re.compile(
-    r"\s+(?:and\s+(?:a\s+|one\s+)?(half|quarter)|et\s+demie?|y\s+medi[oa]|e\s+mezz[oa]|e\s+mei[oa])\b",
+    r"\s+(?:and\s+(?:a\s+|one\s+)?(half|quarter)|et\s+demie?|y\s+medi[oa]|e\s+mezz[oa]|e\s+mei[oa]"
+    r"|(?P<fourth>et\s+quart|y\s+cuarto|e\s+un\s+quarto|e\s+um\s+quarto))\b",
     re.I,
 )
 _WHOLE_DAY = re.compile(r"\b(?:around|round)\s+the\s+clock\b|\brund\s+um\s+die\s+Uhr\b", re.I)
@@ -117,13 +118,24 @@ _FOLLOWING = re.compile(r"\s+([^\W\d_]{3,24})")
 _ENDS = re.compile(r"(?<![\d.,:])\d{1,2}\s*(?:to|-|–|until|till)\s*\d{1,2}(?![\d.,:]*\d)", re.I)
 _ROUGHLY = (
     "about|around|approximately|approx|approx.|roughly|nearly|almost|some|circa|ca.|over|more than"
-    "|close to|just under|upwards of|a estimated|an estimated"
-    "|rund|etwa|ungefähr|knapp|fast|gut|environ|près de|à peu près|quelque|plus de|cerca de"
-    "|aproximadamente|alrededor de|unos|unas|casi|más de|quasi|oltre|più di|uns|quase|mais de"
-    "|حوالي|نحو|قرابة|लगभग|करीब"
+    "|close to|close on|just under|just below|just above|just short of|upwards of|an estimated"
+    "|slightly under|slightly less than|a little under|a little less than|a bit under|not quite"
+    "|in the region of|in the order of|approaching|virtually|practically|an estimated"
+    "|rund|etwa|ungefähr|knapp|fast|gut|zirka|annähernd|nahezu|beinahe|etwas mehr als"
+    "|etwas weniger als|environ|près de|à peu près|quelque|plus de|presque|un peu moins de"
+    "|autour de|cerca de|aproximadamente|alrededor de|unos|unas|casi|más de|en torno a"
+    "|poco menos de|quasi|oltre|più di|poco meno di|all'incirca|attorno a|intorno a|uns|umas|quase"
+    "|mais de|em torno de|por volta de|pouco menos de"
+    "|حوالي|نحو|قرابة|ما يقارب|लगभग|करीब|तकरीबन"
 ).split("|")
 _ROUGHLY_ENDS = frozenset(phrase[-2:] for phrase in _ROUGHLY)
-_ROUGHLY_UNSPACED = ("约", "約", "およそ", "近", "ほぼ")
+_ROUGHLY_UNSPACED = ("约", "約", "およそ", "近", "ほぼ", "大概", "将近")
+_ROUGH_AFTER = re.compile(
+    r"\s?(?:(?:or\s+so|or\s+thereabouts|give\s+or\s+take|approximately|approx|environ|circa|تقريبا)\b"
+    r"|左右|程度|ほど|くらい|ぐらい)",
+    re.I,
+)
+"""What stands after a number that may be rounded."""
 _BETWEEN_ENDS = re.compile("[-–]|to|til", re.I)
 _PHRASES = "|".join(re.escape(phrase).replace("\\ ", r"\s+") for phrase in _ROUGHLY)
 _ABOUT = re.compile(rf"\b(?:{_PHRASES})\s+$", re.I)
@@ -143,6 +155,10 @@ def numbers(text: str, words: frozenset[str], tongue: str, *, digits: bool) -> I
         yield from _ratios(text)
     if (" in " in text or "out of" in text) and (digits or not words.isdisjoint(ONES)):
         yield from _one_in(text)
+    if "分" in text:
+        yield from _parts_in_han(text)
+    if tongue in _OUT_OF:
+        yield from _out_of(text, tongue)
     if digits:
         yield from _in_figures(text, tongue)
     if not words.isdisjoint(_WORDS):
@@ -303,6 +319,52 @@ def _foreign(text: str, tongue: str) -> Iterator[Value]:
         yield _number(readings, match.start(), match.end(), text)
 
 
+_OUT_OF = {"de": "von|aus", "fr": "sur", "es": "de cada", "it": "su", "pt": "em cada"}
+
+
+def _out_of(text: str, tongue: str) -> Iterator[Value]:
+    """Yield "drei von vier", "tre richieste su quattro" as the shares that they are."""
+    for match in _SHARES_ELSEWHERE[tongue].finditer(text):
+        table = FOREIGN[tongue]
+        part, whole = (
+            Fraction(int(word) if word.isdigit() else table[word.lower()])
+            for word in match.groups()
+        )
+        if 0 < part < whole:
+            share = frozenset({part / whole})
+            yield Value("number", "", share, *match.span(), match[0], bare=share)
+
+
+_SHARES_ELSEWHERE = {
+    tongue: re.compile(
+        rf"\b(\d|{small})\s+(?:[^\W\d]+\s+){{0,{0 if tongue == 'de' else 3}}}"
+        rf"(?:{words})\s+(\d{{1,2}}|{small})\b(?![.,]\d)",
+        re.I,
+    )
+    for tongue, words in _OUT_OF.items()
+    for small in ["|".join(word for word, n in FOREIGN[tongue].items() if 1 < n <= 20)]
+}
+
+_CJK_PART = re.compile(rf"(\d{{1,3}}|{CJK_NUMBER})分[之の](\d{{1,3}}|{CJK_NUMBER})")
+
+
+def _parts_in_han(text: str) -> Iterator[Value]:
+    """Yield 三分之一 and 3分の1."""
+    for match in _CJK_PART.finditer(text):
+        under, over = (
+            int(part) if part.isdigit() and part.isascii() else read_cjk(part)
+            for part in match.groups()
+        )
+        if under == _PERCENT and match[1] == "百":
+            percent = frozenset({Fraction(over)})
+            yield Value("number", "%", percent, *match.span(), match[0], bare=percent)
+        elif 0 < over < under:
+            share = frozenset({Fraction(over, under)})
+            yield Value("number", "", share, *match.span(), match[0], bare=share)
+
+
+_PERCENT = 100
+
 _PATTERNS = {
     tongue: re.compile(
         r"(?<![\w\u0900-\u0963-])(?:"
@@ -315,7 +377,7 @@ _PATTERNS = {
 # Han numerals are parts of many words: they count before a unit or a counter.
 _HAN = re.compile(
     rf"(?P<share>百分之)?(?P<num>{CJK_NUMBER})(?P<half>半)?"
-    r"(?=个?月|か月|ヶ月|年|天|日|週|周|星期|小时|時間|分|秒|元|円|人|名|次|回|倍|位|割|公里|米|%|(?<=万))"
+    r"(?=个?月|か月|ヶ月|年|天|日|週|周|星期|小时|時間|分(?!之)|秒|元|円|人|名|次|回|倍|位|割|公里|米|%|(?<=万))"
 )
 
 
@@ -432,7 +494,7 @@ def _number(
     """Add the scale and the unit that stand around a number."""
     stop = end
     if part := _AND_PART.match(text, stop):  # two and a half
-        readings = {reading + PARTS[(part[1] or "half").lower()] for reading in readings}
+        readings = {reading + _part_of(part) for reading in readings}
         stop = part.end()
     scale, stop = _scale_at(text, stop)
     if scale is not _ONE and text[stop : stop + 1].isdigit():  # 1兆2,500億
@@ -453,8 +515,11 @@ def _number(
     elif not ordinal:
         unit, step, stop = _unit_at(text, stop)
         factor = step if scale is _ONE else scale * step
+        if (unit, step) == _FOOT and (inches := _INCHES.match(text, stop)):
+            readings = {reading + Fraction(int(inches[1]), 12) for reading in readings}
+            stop = inches.end()
     if unit and (part := _AND_PART.match(text, stop)):  # an hour and a half
-        readings = {reading + PARTS[(part[1] or "half").lower()] for reading in readings}
+        readings = {reading + _part_of(part) for reading in readings}
         stop = part.end()
     if unit and text.startswith("半", stop):  # 2時間半
         readings = {reading + Fraction(1, 2) for reading in readings}
@@ -470,10 +535,19 @@ def _number(
         text=text[start:stop],
         counts=not unit and _counted(text, stop),
         ranged=not unit and _is_end_of_range(text, start),
-        approximate=_is_rough(before),
+        approximate=_is_rough(before) or _ROUGH_AFTER.match(text, stop) is not None,
         step=factor / 10**decimals if decimals and scale >= 1000 else _ZERO,
         scale=scale,
     )
+
+
+_FOOT = ("inch", Fraction(12))
+_INCHES = re.compile(r"\s?(\d{1,2})\s?(?:in\b|inch(?:es)?\b|[\"″])")
+
+
+def _part_of(match: re.Match[str]) -> Fraction:
+    """Return what "and a half" or "et quart" adds."""
+    return PARTS["quarter" if match["fourth"] else (match[1] or "half").lower()]
 
 
 def _currency_in(before: str) -> re.Match[str] | None:
@@ -510,7 +584,14 @@ def _scale_at(text: str, at: int) -> tuple[Fraction, int]:
 
 def _counted(text: str, at: int) -> bool:
     following = _FOLLOWING.match(text, at)
-    return following is not None and following[1].lower() not in FUNCTION_WORDS
+    return following is not None and following[1].lower() not in _UNCOUNTED
+
+
+_UNCOUNTED = FUNCTION_WORDS | frozenset(
+    "instead rather against versus compared statt anstatt gegenüber contre lieu lugar vez invece"
+    " anziché".split()
+)
+"""Words that no number counts."""
 
 
 def _is_end_of_range(text: str, at: int) -> bool:
@@ -545,10 +626,16 @@ def _unit_at(text: str, stop: int) -> tuple[str, Fraction, int]:
 _OTHER_RANGE = re.compile(r"\d\s*(?:to|-|–)\s*$", re.I)
 """Before a number that ends a range of its own: "from 2 to 5 and 10 ml from 6 to 12"."""
 _BETWEEN = re.compile(r"\s*(?:,\s*)?(?:(?:and|und|et|y|e)\s+)?")
-_MEASURED = ("second", "month")
+_MEASURED = ("second", "month", "inch", "ounce", "gram", "metre")
+_TIMED = ("second", "month")
 _RANGE = re.compile(
-    r"\s*(?:-|–|—|to|x|×|by|or|and|bis|und|oder|à|a|até|et|ou|y|o|e|~|〜|至|到)\s*", re.I
+    r"\s*(?:-|–|—|to|x|×|by|or|and|bis|und|oder|à|a|até|et|ou|y|o|e|~|〜|至|到"
+    r"|instead\s+of|rather\s+than|against|versus|vs\.?|statt|anstatt|auf|au\s+lieu\s+de|contre"
+    r"|en\s+lugar\s+de|en\s+vez\s+de|invece\s+di|anziché|em\s+vez\s+de)\s*",
+    re.I,
 )
+_FARTHEST = 16
+"""Characters between two numbers of which the first takes the unit of the second."""
 
 
 def _with_units(values: list[Value], text: str) -> list[Value]:
@@ -560,10 +647,9 @@ def _with_units(values: list[Value], text: str) -> list[Value]:
             after is not None
             and value.family == after.family == "number"
             and not value.unit
-            and not value.counts
             and after.unit not in ("", "times", "ratio")
             and after.bare
-            and after.start - value.end < 6
+            and after.start - value.end < _FARTHEST
             and _RANGE.fullmatch(text, value.end, after.start)
             and not _OTHER_RANGE.search(text, max(0, value.start - 8), value.start)
             and not _BEFORE.match(text[after.start :])
@@ -601,6 +687,8 @@ def _goes_on(last: Value, value: Value, text: str) -> bool:
     gap = text[last.end : value.start]
     if last.unit != value.unit or value.unit not in _MEASURED or len(gap) > 6:
         return False
+    if value.unit not in _TIMED and gap.strip():
+        return False  # "a shelf of 2 m and one of 60 cm"
     if _BETWEEN.fullmatch(gap) is None or len(last.readings) != 1 or len(value.readings) != 1:
         return False
     return _unit_size(last) > _unit_size(value) and ("," not in gap)

@@ -61,9 +61,10 @@ _TABLE = {
     "|kilómetros|chilometro|chilometri|quilômetros|quilómetros|公里|千米|キロメートル|كيلومتر"
     "|كيلومترا|किलोमीटर|किमी 1000",
     "inch": "inch|inches 1; ft|foot|feet 12; yd|yard|yards 36; mile|miles|mi|meilen 63360",
-    "square metre": "m2|m²|sqm|squaremetre|squaremetres|squaremeter|squaremeters|quadratmeter"
+    "square metre": "mètrecarré|mètrescarrés|metrocuadrado|metroscuadrados|metriquadrati"
+    "|metroquadrado|metrosquadrados|مترمربع|वर्गमीटर|平方メートル|m2|m²|sqm|squaremetre|squaremetres|squaremeter|squaremeters|quadratmeter"
     "|平方米|平米 1;"
-    " hectare|hectares|ha|hektar|hectáreas|ettari|公顷|ヘクタール|हेक्टेयर 10000;"
+    " hectare|hectares|ha|hektar|هكتار|هكتارات|hectáreas|ettari|公顷|ヘクタール|हेक्टेयर 10000;"
     " km2|km²|squarekilometre|squarekilometres|squarekilometer|squarekilometers|平方公里 1000000",
     "square foot": "sqft|squarefoot|squarefeet 1; acre|acres 43560;"
     " squaremile|squaremiles 27878400",
@@ -72,7 +73,8 @@ _TABLE = {
     " cl|centilitre|centilitres|centiliter 1/100;"
     " dl|decilitre|decilitres|deciliter|décilitres|decilitri|decilitros 1/10;"
     " l|litre|litres|liter|liters|litern|litri|litro|litros|升|リットル|لتر|लीटर 1;"
-    " m3|m³|cubicmetre|cubicmetres|cubicmeter|cubicmeters|kubikmeter|立方米 1000;"
+    " mètrecube|mètrescubes|metrocúbico|metroscúbicos|metricubi|立方メートル|m3|m³|cubicmetre"
+    "|cubicmetres|cubicmeter|cubicmeters|kubikmeter|立方米 1000;"
     " cm3|cm³|cc 1/1000",
     "cup": "cup|cups 1", "tablespoon": "tablespoon|tablespoons|tbsp 1",
     "teaspoon": "teaspoon|teaspoons|tsp 1", "pint": "pint|pints 1", "gallon": "gallon|gallons 1",
@@ -102,7 +104,10 @@ _TABLE = {
     "international unit": "iu|ui|international-units|internationalunits|internationalunit 1",
     "mole": "mol|moles 1; mmol|millimoles 1/1000; µmol|umol 1/1000000",
     "pixel": "px|pixel|pixels 1", "ppm": "ppm 1", "ppb": "ppb 1",
-    "rpm": "rpm 1", "knot": "knots|knot 1", "km/h": "km/h|kmh|kph 1", "mph": "mph 1",
+    "rpm": "rpm 1", "knot": "knots|knot 1", 
+    "km/h": "km/h|kmh|kph|kilometresperhour|kilometersperhour|kilometresanhour"
+    "|kilometersanhour 1",
+    "mph": "mph|milesperhour|milesanhour 1",
     "degree": "°|degrees|degree 1",
     "%": "%|٪|％|percent|pct|per-cent|prozent|pourcent|por-ciento|百分"
     "|प्रतिशत|फीसदी|パーセント 1; 割 10",
@@ -136,6 +141,12 @@ CURRENCY_NAMES = {
     "¥": "JPY", "jpy": "JPY", "yen": "JPY", "円": "JPY", "日元": "JPY", "元": "CNY", "cny": "CNY",
     "yuan": "CNY", "人民币": "CNY", "rmb": "CNY", "块": "CNY",
     "chf": "CHF", "franc": "CHF", "francs": "CHF", "franken": "CHF", "swissfrancs": "CHF",
+    "swedishkronor": "SEK", "swedishkrona": "SEK", "swedishkroner": "SEK", "swedishcrowns": "SEK",
+    "norwegiankroner": "NOK", "norwegiankrone": "NOK", "norwegiancrowns": "NOK",
+    "danishkroner": "DKK", "danishkrone": "DKK", "danishcrowns": "DKK",
+    "poundssterling": "GBP", "poundsterling": "GBP", "mexicanpesos": "MXN",
+    "hongkongdollars": "HKD", "singaporedollars": "SGD", "newzealanddollars": "NZD",
+    "francossuizos": "CHF", "francssuisses": "CHF", "schweizerfranken": "CHF",
     "sek": "SEK", "nok": "NOK", "dkk": "DKK", "kr": "krone", "kronor": "krone", "kroner": "krone",
     "crowns": "krone", "kronen": "krone", "cad": "CAD", "c$": "CAD", "ca$": "CAD",
     "canadiandollars": "CAD", "aud": "AUD", "a$": "AUD", "au$": "AUD", "australiandollars": "AUD",
@@ -146,7 +157,11 @@ CURRENCY_NAMES = {
     "ريالًا": "riyal", "sar": "riyal", "جنيه": "pound", "دينار": "dinar", "دينارًا": "dinar",
     "₩": "KRW", "krw": "KRW", "₺": "TRY", "lira": "TRY",
     "₽": "RUB", "rub": "RUB", "rubles": "RUB", "roubles": "RUB", "zł": "PLN", "pln": "PLN",
-    "zloty": "PLN", "czk": "CZK", "huf": "HUF", "₪": "ILS", "ils": "ILS", "zar": "ZAR",
+    "zloty": "PLN", "złoty": "PLN", "złotych": "PLN", "złote": "PLN", "zlotys": "PLN",
+    "koruna": "CZK", "korunas": "CZK", "forint": "HUF", "forints": "HUF", "shekel": "ILS",
+    "shekels": "ILS", "rand": "ZAR", "baht": "THB", "ringgit": "MYR", "rupiah": "IDR",
+    "rouble": "RUB", "ruble": "RUB",
+    "czk": "CZK", "huf": "HUF", "₪": "ILS", "ils": "ILS", "zar": "ZAR",
     "₦": "NGN", "ngn": "NGN", "naira": "NGN",
     "cents": "cent", "cent": "cent", "centime": "cent", "centimes": "cent", "centesimi": "cent",
     "céntimos": "cent", "cêntimos": "cent", "centavos": "cent", "rappen": "cent",
@@ -165,7 +180,7 @@ CURRENCIES = frozenset(CURRENCY_NAMES.values())
 CURRENCY_SIGNS = "€$£₹¥₩₺₽₪₦"
 CURRENCY_PREFIX = (
     rf"(?:(?:US|C|CA|A|AU|NZ|HK|S|R|MEX)\$|[{CURRENCY_SIGNS}]"
-    r"|\b(?:EUR|USD|GBP|INR|CHF|JPY|CNY|CAD|AUD|NZD|SEK|NOK|DKK|BRL|MXN|AED|SAR|PLN|ZAR|Rs)\b\.?)"
+    r"|\b(?:EUR|USD|GBP|INR|CHF|JPY|CNY|CAD|AUD|NZD|SEK|NOK|DKK|CZK|HUF|ILS|THB|BRL|MXN|AED|SAR|PLN|ZAR|Rs)\b\.?)"
 )
 
 # unit word -> (base unit, factor)
@@ -191,7 +206,12 @@ _TWO_WORDS = (
     r"degrees?\s+(?:celsius|fahrenheit)|grad\s+celsius|us\s+dollars?|u\.s\.\s+dollars?|"
     r"(?:canadian|australian)\s+dollars|swiss\s+francs|watt[\s-]hours?|basis\s+points?|"
     r"international\s+units?|(?:kilo|mega)watt[\s-]hours?|por\s+ciento|por\s+cento|per\s+cento|"
-    r"pour\s+cent|[kmg]?bit/s|km/h"
+    r"pour\s+cent|[kmg]?bit/s|km/h|(?:norwegian|swedish|danish)\s+(?:krone[rn]?|kronor|krona|crowns)|"
+    r"pounds?\s+sterling|(?:mexican)\s+pesos?|(?:hong\s+kong|singapore|new\s+zealand)\s+dollars?|"
+    r"miles\s+(?:per|an)\s+hour|kilomet(?:re|er)s\s+(?:per|an)\s+hour|"
+    r"mètres?\s+carrés?|metros?\s+cuadrados?|metri\s+quadrat[io]|metros?\s+quadrados?|"
+    r"mètres?\s+cubes?|metros?\s+cúbicos?|metri\s+cubi|متر\s+مربع|वर्ग\s+मीटर|"
+    r"francos\s+suizos|francs\s+suisses|schweizer\s+franken"
 )
 UNIT = re.compile(
     rf"(?:[\s-]|d['’]|de\s|di\s){{0,3}}(?P<name>{'|'.join(_UNSPACED)}"

@@ -22,6 +22,9 @@ Reading: TypeAlias = Fraction | int | frozenset[int] | tuple[int, int, int]
 
 _NEAR = Fraction(1, 20)
 """What "about" grants."""
+_ROUNDED = Fraction(2, 25)
+"""What it grants a number that is written with few digits: three miles for 5.1 km."""
+_FEW = 20
 _CONVERTED = Fraction(1, 50)
 """How far a rounded conversion between systems of units may lie off."""
 _OTHER_SYSTEM = {
@@ -141,6 +144,22 @@ class Value:
             self.unit == other.unit or (self.family == "number" and _kin(self.unit, other.unit))
         )
 
+    def rounds(self, reading: Fraction, exact: Fraction) -> bool:
+        """Say whether a reading is what another number is when rounded to the digits of this one.
+
+        Args:
+            reading: One of this value.
+            exact: A number in its base unit.
+        """
+        apart = abs(reading - exact)
+        if not reading or apart > abs(exact) * _ROUNDED:
+            return False
+        return any(
+            2 * apart <= _place(abs(bare)) * abs(reading / bare)
+            for bare in self._plain
+            if isinstance(bare, Fraction) and 0 < abs(bare) < _FEW
+        )
+
     def _same_time(self, other: Value) -> bool:
         return bool(self.readings & other.readings)
 
@@ -188,6 +207,8 @@ class Value:
                 _, factor, offset = IMPERIAL[one.unit]
                 return any(
                     abs((a - offset) * factor - b) <= abs(b) * _CONVERTED + (offset and 1)
+                    or (one.approximate and one.rounds(a, b / factor + offset))
+                    or (two.approximate and two.rounds(b, (a - offset) * factor))
                     for a, b in _pairs(one, two)
                 )
         return False
@@ -214,10 +235,27 @@ class Value:
         for a, b in _pairs(self, other):
             if (self.approximate or other.approximate) and abs(a - b) <= abs(b) * _NEAR:
                 return True
+            if (self.approximate and self.rounds(a, b)) or (
+                other.approximate and other.rounds(b, a)
+            ):
+                return True
             for step in (self.step, other.step):
                 if step and 2 * abs(a - b) <= step:
                     return True
         return False
+
+
+def _place(number: Fraction) -> Fraction:
+    """Return what one of the last digit of a number that is not 0 is worth: 100 of 2,300."""
+    place = Fraction(1)
+    while (number / place).denominator > 1 and place > _SMALLEST:
+        place /= 10
+    while number and place < number and (number / (10 * place)).denominator == 1:
+        place *= 10
+    return place
+
+
+_SMALLEST = Fraction(1, 1000)
 
 
 def _pairs(one: Value, two: Value) -> list[tuple[Fraction, Fraction]]:

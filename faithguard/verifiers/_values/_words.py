@@ -165,15 +165,47 @@ _HINDI = {
     )
     if number != 1
 } | {"पाँच": 5, "छः": 6, "पच्चीस": 25, "तीस": 30, "चालीस": 40, "पचास": 50, "साठ": 60, "सौ": 100}
+
+
+def _parts(half: str, third: str, thirds: str, quarter: str, quarters: str) -> dict[str, Fraction]:
+    """Return shares; each argument names one, in several writings with bars between them."""
+    shares = (Fraction(1, 2), Fraction(1, 3), Fraction(2, 3), Fraction(1, 4), Fraction(3, 4))
+    names = (half, third, thirds, quarter, quarters)
+    return {n: share for part, share in zip(names, shares, strict=True) for n in part.split("|")}
+
+
 FOREIGN: dict[str, dict[str, int | Fraction]] = {
-    "de": {**_german(), "anderthalb": Fraction(3, 2)},
-    "fr": {**_french()},
-    "es": {**_SPANISH},
-    "it": {**_italian()},
-    "pt": {**_PORTUGUESE},
-    "ar": {**_ARABIC},
-    "hi": {**_HINDI, "सवा": Fraction(5, 4), "डेढ़": Fraction(3, 2), "ढाई": Fraction(5, 2)},
-}
+    "de": {
+        **_german(),
+        **_parts("hälfte", "ein drittel", "zwei drittel", "ein viertel", "drei viertel"),
+        "anderthalb": Fraction(3, 2),
+    },
+    "fr": {**_french(), **_parts("moitié", "un tiers", "deux tiers", "un quart", "trois quarts")},
+    "es": {
+        **_SPANISH,
+        **_parts(
+            "mitad", "un tercio|tercera parte", "dos tercios|dos terceras partes",
+            "un cuarto|cuarta parte", "tres cuartos|tres cuartas partes",
+        ),
+    },
+    "it": {**_italian(), **_parts("metà", "un terzo", "due terzi", "un quarto", "tre quarti")},
+    "pt": {
+        **_PORTUGUESE,
+        **_parts("metade", "um terço", "dois terços", "um quarto", "três quartos"),
+    },
+    "ar": {
+        **_ARABIC,
+        **_parts(
+            "نصف|نصفها|نصفهم", "ثلث|ثلثها|ثلثهم", "ثلثا|ثلثي|ثلثيها", "ربع|ربعها|ربعهم",
+            "ثلاثة أرباع|ثلاثة أرباعها|ثلاثة أرباعهم",
+        ),
+    },
+    "hi": {
+        **_HINDI,
+        **_parts("आधा|आधे|आधी", "एक तिहाई", "दो तिहाई", "एक चौथाई", "तीन चौथाई"),
+        "सवा": Fraction(5, 4), "डेढ़": Fraction(3, 2), "ढाई": Fraction(5, 2),
+    },
+}  # fmt: skip
 """Language -> its number words; "one" is left out, being an article as often."""
 
 _TELLING = {

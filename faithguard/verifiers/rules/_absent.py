@@ -7,13 +7,14 @@ value in its place, or where the value follows from nothing; else None.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 from faithguard.types import Verdict
 from faithguard.verifiers._values import Value
 from faithguard.verifiers._values._units import CURRENCIES
+from faithguard.verifiers._values._words import language
 from faithguard.verifiers.rules._derived import derivable, proportionate
 from faithguard.verifiers.rules._given import is_compared, lines_of
 from faithguard.verifiers.rules._granted import (
@@ -36,10 +37,12 @@ from faithguard.verifiers.rules._measures import (
     distinct,
     is_timed,
     is_year,
+    share_beside,
 )
-from faithguard.verifiers.rules._reading import Reading
+from faithguard.verifiers.rules._reading import Reading, Token
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, unmentioned
 from faithguard.verifiers.rules._slots import counted, is_listed
+from faithguard.verifiers.rules._worked import is_the_rest, says_worked_out, shown, workable
 
 __all__ = ["absent"]
 
@@ -49,24 +52,16 @@ _COUNTABLE = 12
 
 
 def absent(scene: Scene, name: str, value: Value) -> Verdict | None:
+    """Return a verdict on a value of the claim that the context nowhere holds, or None."""
     if under_negation(scene, value) or ends_a_name(scene, value) or in_century(scene, value):
         return None
-    if not value.unit and (
-        _AGE.search(scene.reading.text[: value.start])
-        or _AGE_AFTER.match(scene.reading.text, value.end)
-    ):
-        years = frozenset(12 * r for r in value.readings if isinstance(r, Fraction))
-        value = replace(value, unit="month", readings=years)
+    value = _aged(scene, value)
+    if _is_a_moment(scene, value) or _is_all_of_them(scene, value):
+        return None
     lines = list(lines_of(scene, timed=is_timed(value) or is_year(value) or bool(value.unit)))
-    compared = is_compared(scene, value)
-    worked_out = (
-        not is_listed(scene.reading)
-        and derivable(value, lines, compared=compared, inside=not _EDGE.search(scene.reading.text))
-        and (compared or not _restated(scene, value, lines))
-    )
     swapped = _in_other_unit(scene, value)
     if not swapped and (
-        worked_out
+        _worked_out(scene, value, lines)
         or is_example(scene, value, lines)
         or is_in_range(scene, value)
         or within_a_bound(scene, value)
@@ -75,11 +70,14 @@ def absent(scene: Scene, name: str, value: Value) -> Verdict | None:
         or within_bound(value, scene)
     ):
         return None
-    if value.family == "days" and left_out(scene, value, lines):
-        return None
+    if value.family == "days" and (
+        left_out(scene, value, lines)
+        or (_WHOLE_WEEK in value.readings and len(_days_in(scene.reading)) > 1)
+    ):
+        return None  # the second: "daily but closed on Sundays"
     for near in scene.near:
-        if near.share < SAME_STATEMENT:
-            break
+        if share_beside(scene, value, near) < SAME_STATEMENT:
+            continue
         rival = _rival(value, scene.reading, near.reading)
         if rival is not None:
             reason = f"the context says {rival.text!r}, the answer {value.text!r}"
@@ -87,6 +85,182 @@ def absent(scene: Scene, name: str, value: Value) -> Verdict | None:
     if _left_open(scene, value, lines):
         return None
     return unmentioned(scene, name, f"the context nowhere says {value.text!r}")
+
+
+def _aged(scene: Scene, value: Value) -> Value:
+    """Return a value; a number that is an age as a length of time."""
+    text = scene.reading.text
+    if value.unit or not (_AGE.search(text[: value.start]) or _AGE_AFTER.match(text, value.end)):
+        return value
+    years = frozenset(12 * r for r in value.readings if isinstance(r, Fraction))
+    return replace(value, unit="month", readings=years)
+
+
+def _is_all_of_them(scene: Scene, value: Value) -> bool:
+    """Whether a number only says of how many something is told: "the smallest of the three"."""
+    return (
+        _counts(value)
+        and _THOSE.search(scene.reading.text[: value.start]) is not None
+        and not list(counted(scene.reading, value.start, value.end))
+    )
+
+
+def _worked_out(scene: Scene, value: Value, lines: list[tuple[Value, ...]]) -> bool:
+    """Whether a value follows from others; more ways are tried where the claim says that it does.
+
+    Not where the same words stand around another value, unless the claim says so.
+    """
+    if shown(value, scene.reading):
+        return True
+    if is_the_rest(value, lines, [scene.all[n].text for n in _numbers_near(scene)]):
+        return True
+    same = [n.reading for n in scene.near if share_beside(scene, value, n) >= SAME_STATEMENT]
+    told = says_worked_out(scene.reading, value, same)
+    compared = is_compared(scene, value)
+    if (
+        not is_listed(scene.reading)
+        and derivable(value, lines, compared=compared, inside=not _EDGE.search(scene.reading.text))
+        and (compared or not _restated(scene, value, lines))
+        and (told or _of_two(scene, value) or not _framed(scene, value, closely=True))
+    ):
+        return True
+    if not told or (_framed(scene, value) and not _several_absent(scene)):
+        return False
+    lines += [_cells(near.reading, value) for near in scene.near if near.reading.row]
+    return workable(value, lines, scene.reading) or _is_input(scene, value, lines)
+
+
+def _of_two(scene: Scene, value: Value) -> bool:
+    """Whether a number counts two things at once: "16 mares and foals"."""
+    return _BOTH.match(scene.reading.text, value.end) is not None
+
+
+_BOTH = re.compile(r"\s+[^\W\d]+(?:\s[^\W\d]+)?\s+(?:and|und|et|y|e|plus)\s+[^\W\d]", re.I)
+
+
+def _numbers_near(scene: Scene) -> list[int]:
+    """Return the numbers of the sentences most alike, and of those behind them."""
+    numbers = [near.number for near in scene.near[:3]]
+    return [n for n in dict.fromkeys([*numbers, *(n + 1 for n in numbers)]) if n < len(scene.all)]
+
+
+def _days_in(reading: Reading) -> list[Value]:
+    return [one for one in distinct(reading) if one.family == "days"]
+
+
+def _several_absent(scene: Scene) -> bool:
+    return sum(not scene.context.holders(one) for one in distinct(scene.reading)) > 1
+
+
+def _cells(row: Reading, value: Value) -> tuple[Value, ...]:
+    """Return the numbers of a row that have no unit in that of a value."""
+    return tuple(
+        replace(one, unit=value.unit, readings=one.bare)
+        for one in row.values
+        if one.family == "number" and not one.unit and one.bare
+    )
+
+
+def _is_input(scene: Scene, value: Value, lines: Sequence[Sequence[Value]]) -> bool:
+    """Whether another value of the claim is worked out by one: 30 kg, "7 kg too much, 175 yuan"."""
+    text = scene.reading
+    without = replace(text, values=tuple(v for v in text.values if not v.agrees(value)))
+    return any(
+        workable(other, lines, text) and not workable(other, lines, without)
+        for other in distinct(text)
+        if not other.agrees(value) and not scene.context.holders(other)
+    )
+
+
+def _is_a_moment(scene: Scene, value: Value) -> bool:
+    """Whether a time is one of an example and not when something begins: "parked at 7 pm"."""
+    text = scene.reading.text
+    if not _AT.search(text[: value.start]) or _EDGE.search(text):
+        return False
+    if value.family == "number":  # "at 11 on Monday"
+        return not value.unit and any(
+            v.family == "clock" for r in scene.all[:_FEW] for v in r.values
+        )
+    if value.family != "clock":
+        return False
+    times = [[v for v in near.reading.values if v.family == "clock"] for near in scene.near[:3]]
+    return any(len(found) > 1 for found in times) and not any(
+        v.agrees(value) for found in times for v in found
+    )
+
+
+_AT = re.compile(
+    r"(?:(?:^|[,;:]\s)(?:at|um|à|a\s+las?|alle|às)|^(?:an?|any|some)\s.*\w(?:ed|en|ade|ent|ught)\s+at)\s+"
+    r"(?:about\s+|around\s+)?$",
+    re.I,
+)
+_FEW = 24
+
+
+def _framed(scene: Scene, value: Value, *, closely: bool = False) -> bool:
+    """Whether a sentence has another value between the very words that stand around one.
+
+    Args:
+        scene: The claim and its context.
+        value: Of the claim.
+        closely: Whether the other's clause must have most words of the claim's.
+    """
+    return any(
+        value.comparable(other)
+        and not _RELATIVE.match(near.reading.text, other.end)
+        and _alike_around(scene.reading, value, near.reading, other)
+        and (not closely or _same_clause(scene, value, near.reading, other))
+        for near in scene.near
+        if share_beside(scene, value, near) >= SAME_STATEMENT
+        for other in near.reading.values
+        if not any(mine.agrees(other) for mine in scene.reading.values)
+    )
+
+
+def _same_clause(scene: Scene, value: Value, sentence: Reading, other: Value) -> bool:
+    mine, theirs = scene.reading.clause_at(value.start), sentence.clause_at(other.start)
+    if mine is None or theirs is None or not mine.keys:
+        return False
+    return scene.weight(mine.keys & theirs.keys) >= _MOST_WORDS * scene.weight(mine.keys)
+
+
+_MOST_WORDS = 0.6
+_RELATIVE = re.compile(
+    r"\s*(?:[^\W\d]+\s+)?(?:more|fewer|less|later|earlier|higher|lower|longer|shorter)\b", re.I
+)
+"""What makes a value a difference: "48 more"."""
+
+
+def _alike_around(claim: Reading, value: Value, sentence: Reading, other: Value) -> bool:
+    """Whether the words on both sides of two values, or two on one side, are the same."""
+    mine, theirs = _sides(claim, value), _sides(sentence, other)
+    same = [a is not None and a == b for a, b in zip(mine, theirs, strict=True)]
+    two_before, before, after, two_after = same
+    return (before and after) or (before and two_before) or (after and two_after)
+
+
+def _sides(reading: Reading, value: Value) -> tuple[str | None, ...]:
+    """Return the keys of two words before a value and of two behind it; None where one links."""
+    before = [t for t in reading.tokens if t.end <= value.start][-_REACH:]
+    after = [t for t in reading.tokens if t.start >= value.end][:_REACH]
+    keys = list(_up_to_a_stop(before[::-1])), list(_up_to_a_stop(after))
+    missing: list[str | None] = [None, None]
+    return (*([*keys[0], *missing][:2])[::-1], *[*keys[1], *missing][:2])
+
+
+_REACH = 4
+"""Words on each side of a value that are its frame."""
+
+
+def _up_to_a_stop(tokens: Sequence[Token]) -> Iterator[str]:
+    for token in tokens:
+        if token.lower in _STOPS or token.value >= 0:
+            break
+        if token.key:
+            yield token.key
+
+
+_STOPS = frozenset(".;:!?()|。；")
 
 
 def _left_open(scene: Scene, value: Value, lines: Sequence[Sequence[Value]]) -> bool:
@@ -101,7 +275,11 @@ def _left_open(scene: Scene, value: Value, lines: Sequence[Sequence[Value]]) -> 
         return True  # "by about half past three", "by the summer of 1922"
     if _counts(value) or _WHOLE_WEEK in value.readings or proportionate(value, lines):
         return True
-    return not is_year(value) and _much_to_work_with(value, lines)
+    if is_year(value):
+        return False
+    if value.family == "number" and language(scene.reading.text) == "en":
+        return workable(value, lines, scene.reading)
+    return _much_to_work_with(value, lines)
 
 
 def _much_to_work_with(value: Value, lines: Sequence[Sequence[Value]]) -> bool:
@@ -141,7 +319,7 @@ def _in_other_unit(scene: Scene, value: Value) -> bool:
         and not value.agrees(other)
         and not _of_other_things(scene, value, near, other)
         for near in scene.near
-        if near.share >= SAME_STATEMENT
+        if share_beside(scene, value, near) >= SAME_STATEMENT
         for other in near.reading.values
         if other.unit != value.unit or other.readings != value.readings
     )
@@ -162,10 +340,12 @@ _EDGE = re.compile(
 
 
 _AGE = re.compile(
-    r"\b(?:aged|age\s+of|âge\s+de|alter\s+von|edad\s+de|età\s+di|idade\s+de)\s+$", re.I
+    r"\b(?:aged|age\s+of|âge\s+de|alter\s+von|edad\s+de|età\s+di|idade\s+de)\s+(?:[\w-]+\s+or\s+)?$",
+    re.I,
 )
 
 
+_THOSE = re.compile(r"\b(?:the|these|those|all|both)\s+$", re.I)
 _AGE_AFTER = re.compile(r"\s*(?:or\s+so\s+)?(?:when\s+(?:he|she|they)|at\s+the\s+time)\b", re.I)
 
 
@@ -192,7 +372,8 @@ def _restated(scene: Scene, value: Value, lines: Sequence[Sequence[Value]]) -> b
 
 
 _SHARES = re.compile(
-    r"\b(?:half|halves|quarters?|thirds?|doubles?|twice|times|discount\w*|reduc\w+|off|each|per)\b|%",
+    r"\b(?:half|halves|quarters?|thirds?|doubles?|twice|times|discount\w*|reduc\w+|off|each|per"
+    r"|doppel\w*|doppi\w+|doble\w*|dobro|double\w*|moitié|mitad|metà|metade|hälfte|halb\w*)\b|[%倍半]",
     re.I,
 )
 

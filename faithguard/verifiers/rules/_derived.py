@@ -176,7 +176,9 @@ def _differences(known: Sequence[Value], unit: str) -> Iterator[Fraction]:
     """Yield by how much amounts of one kind differ, in the unit in which they are written."""
     amounts = [one for one in known if one.family == "number" and not _is_year(one)]
     for one, two in combinations(amounts, 2):
-        if _kind(one.unit) != _kind(two.unit) or (unit and _kind(one.unit) not in ("", unit)):
+        if _kind(one.unit) != _kind(two.unit) or (
+            unit and _kind(one.unit) not in ("", _kind(unit))
+        ):
             continue
         for a in one.bare:
             for b in two.bare:
@@ -185,6 +187,8 @@ def _differences(known: Sequence[Value], unit: str) -> Iterator[Fraction]:
 
 
 def _kind(unit: str) -> str:
+    if unit in ("degree", "kelvin difference", "fahrenheit"):
+        return "degree"
     return "" if unit in ("person", "times") else unit
 
 

@@ -79,10 +79,14 @@ _IN_ONE = tuple(
 """How often a short period goes into a long one."""
 
 
-_FACTORS = {"half as": 2, "doubl": 2, "tripl": 3, "trebl": 3, "quadrupl": 4}
+_FACTORS = {
+    "half as": 2, "doubl": 2, "tripl": 3, "trebl": 3, "quadrupl": 4,
+    "doppel": 2, "doppi": 2, "raddoppi": 2, "verdoppel": 2, "dreifach": 3, "verdreifach": 3,
+    "dobl": 2, "duplic": 2, "dobr": 2, "duplo": 2, "tripli": 3, "twice": 2, "ضعف": 2, "दोगुन": 2,
+}  # fmt: skip
 
 
-_FACTOR = re.compile(rf"\b({'|'.join(_FACTORS)})\w*", re.I)
+_FACTOR = re.compile(rf"(?<!\w)({'|'.join(sorted(_FACTORS, key=len, reverse=True))})\w*", re.I)
 
 
 def _times(text: str) -> Iterator[tuple[Value, ...]]:

@@ -184,10 +184,17 @@ def under_negation(scene: Scene, value: Value) -> bool:
     clause = scene.reading.clause_at(value.start)
     if clause is None or _NOT_MORE.search(scene.reading.text[: value.start]):
         return False
-    return any(
-        token.lower in _NEGATORS or token.lower.endswith("n't")
-        for token in scene.reading.words(clause)
-    )
+    words = scene.reading.words(clause)
+    if not scene.reading.text.isascii() and _NEGATED_ELSEWHERE.search(
+        scene.reading.text, words[0].start, words[-1].end + 3
+    ):
+        return True
+    return any(token.lower in _NEGATORS or token.lower.endswith("n't") for token in words)
+
+
+_NEGATED_ELSEWHERE = re.compile(
+    r"不(?![超少多低高到足得]|同)|[没沒未]|ない|ません|(?<!\w)(?:لا|ليس|ليست|بدون|नहीं|बिना)(?!\w)"
+)
 
 
 _NOT_MORE = re.compile(

@@ -80,8 +80,12 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str], re.Pattern[str]], ...] = (
     ),
     (
         "phone",
-        re.compile(r"\+\d"),
-        re.compile(r"(?<![\w+])\+\d(?:[ ()/-]{0,2}\d){6,16}(?!\w)", re.A),
+        re.compile(r"\+\d|\b00[1-9]"),
+        re.compile(
+            r"(?<![\w+])(?:\+|00(?=[1-9]))\d{1,3}(?:[ ./-]?\(\d{1,5}\))?"
+            r"(?:[ ./-]{0,2}\d){5,14}(?!\w)",
+            re.A,
+        ),
     ),
     (
         "phone",

@@ -20,8 +20,10 @@ __all__ = [
     "differing",
     "distinct",
     "holding",
+    "share_beside",
     "is_timed",
     "is_year",
+    "keys_between",
     "size_of",
 ]
 
@@ -55,6 +57,24 @@ def is_year(value: Value) -> bool:
         and value.text.isdigit()
         and any(_FIRST_YEAR <= size_of(reading) < _LAST_YEAR for reading in value.readings)
     )
+
+
+def keys_between(reading: Reading, start: int, end: int) -> frozenset[str]:
+    """Return the keys of the words that begin in a stretch of a text."""
+    return frozenset(t.key for t in reading.tokens if t.key and start <= t.start < end)
+
+
+def share_beside(scene: Scene, value: Value, near: Near) -> float:
+    """Return the share in [0, 1] that a sentence holds of a claim, or of the clause of a value."""
+    clause = scene.reading.clause_at(value.start)
+    if clause is None or len(clause.keys) < _FEWEST:
+        return near.share
+    whole = scene.weight(clause.keys)
+    return max(near.share, scene.weight(clause.keys & near.reading.keys) / whole)
+
+
+_FEWEST = 3
+"""Words of a clause from which it says enough to be compared alone."""
 
 
 def is_timed(value: Value) -> bool:

@@ -19,7 +19,17 @@ from faithguard.verifiers._values._words import language
 from faithguard.verifiers.rules._reading import Clause, Reading, Token, key_of
 from faithguard.verifiers.rules._scene import Near, Scene
 
-__all__ = ["Slot", "anchors", "counted", "displaced", "is_listed", "misbound", "shared"]
+__all__ = [
+    "Slot",
+    "anchors",
+    "counted",
+    "displaced",
+    "is_listed",
+    "misbound",
+    "says_same",
+    "segment",
+    "shared",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +92,14 @@ def is_listed(reading: Reading) -> bool:
     return reading.text.count(": ") > 1 and "; " in reading.text
 
 
+def says_same(slot: Slot) -> bool:
+    """Whether a sentence says that what holds of another thing holds of this one too."""
+    return any(token.lower in _SAME for token in slot.near.reading.tokens)
+
+
+_SAME = frozenset("same identical likewise dasselbe dieselben mismo mismos stesso mesmo".split())
+
+
 def _denied(slot: Slot) -> bool:
     """Whether a thing stands right after a negation: "trade without dividend from 16 May"."""
     words = [token for token in slot.near.reading.words(slot.clause) if token.end <= slot.at]
@@ -94,10 +112,16 @@ def anchors(
     """Return what stands beside a thing in its clause, and with the subject of the sentence."""
     reading = scene.reading
     subject = reading.clauses[0]
-    near: set[Anchor] = {key for key in clause.keys if key not in ignored}
+    if not clause.keys - set(ignored):  # "..., though no more than 20,000"
+        at = reading.clauses.index(clause)
+        subject = reading.clauses[max(0, at - 1)]
+    keys = _subordinate(reading, clause, start) or clause.keys
+    near: set[Anchor] = {key for key in keys if key not in ignored}
     near.update(
         n for n in clause.values if not reading.values[n].start <= start < reading.values[n].end
     )
+    if keys != clause.keys:
+        return frozenset(near), frozenset(near)
     wide = near | {key for key in subject.keys if key not in ignored}
     if is_listed(reading):
         wide |= reading.clauses[1].keys - set(ignored)
@@ -106,6 +130,16 @@ def anchors(
     if opens and clause == subject and len(near) < _FEW and len(reading.clauses) > 1:
         wide |= reading.clauses[1].keys - set(ignored)
     return frozenset(near), frozenset(wide)
+
+
+def _subordinate(reading: Reading, clause: Clause, start: int) -> frozenset[str]:
+    """Return the words between a thing and the "after" or "before" that its deed follows."""
+    words = [token for token in reading.words(clause) if token.end <= start]
+    at = max((n for n, token in enumerate(words) if token.lower in _THEN), default=0)
+    return frozenset(token.key for token in words[at:] if token.key) if at else frozenset()
+
+
+_THEN = frozenset(("after", "before"))
 
 
 def _gain(
@@ -119,9 +153,10 @@ def _gain(
     if own.near.number == rival.near.number:
         if own.clause == rival.clause or _points_back(own, rival):
             return None
-        mine = _held(scene, near, own.near.reading, own.clause)
-        theirs = _held(scene, near, own.near.reading, rival.clause)
-        common = _common(own, rival)
+        mine = _held(scene, near, own.near.reading, own.clause) | _leading(near, own)
+        mine |= _explained(near, own)
+        theirs = _held(scene, near, own.near.reading, rival.clause) | _leading(near, rival)
+        common = _common(own, rival) | _title(own.near.reading) | _shared_values(own, rival, scene)
         gained, lost = theirs - mine - common, mine - theirs - common
         gained -= _elided(own, rival, scene)
         if _contrasts(own, rival, gained, near):
@@ -137,9 +172,81 @@ def _gain(
         if not (row or _fits(near, theirs, rival)):
             return None
     lost -= _LIGHT
+    if _all_there(scene, near, mine, theirs):
+        return None
     if not gained or (lost and not _outweighs(scene, gained, lost)):
         return None
     return _weight(scene, gained)
+
+
+def _all_there(
+    scene: Scene, near: frozenset[Anchor], mine: frozenset[Anchor], theirs: frozenset[Anchor]
+) -> bool:
+    """Whether all that a clause says of a thing, as far as the context has it, is at its place."""
+    words = {one for one in near if not isinstance(one, str) or scene.known(one)}
+    return len(words) > 1 and words <= mine and not words <= theirs
+
+
+def _leading(wanted: frozenset[Anchor], slot: Slot) -> frozenset[Anchor]:
+    """Return the subject of a clause such as "and 4 million", which is that of the one before."""
+    reading, clause = slot.near.reading, slot.clause
+    if reading.row or clause.first == 0:
+        return frozenset()
+    if reading.tokens[clause.first - 1].lower not in _ANDS:
+        return frozenset()
+    if any(t.key for t in reading.words(clause) if t.end <= slot.at):
+        return frozenset()
+    before = next((c for c in reading.clauses if c.last == clause.first - 1), None)
+    words = reading.words(before) if before is not None else ()
+    first = next((t.start for t in words if t.value >= 0), 0)
+    return wanted & frozenset(t.key for t in words if t.key and t.end <= first)
+
+
+_BESIDE = 3
+"""Words before a parenthesis that it tells something of."""
+_ANDS = frozenset("and und et y e sowie plus".split())
+
+
+def _explained(wanted: frozenset[Anchor], slot: Slot) -> frozenset[Anchor]:
+    """Return the words before a parenthesis in which a thing stands."""
+    reading, clause = slot.near.reading, slot.clause
+    if not clause.first or reading.tokens[clause.first - 1].lower != "(":
+        return frozenset()
+    before = [t.key for t in reading.tokens[: clause.first - 1] if t.key]
+    return wanted & frozenset(before[-_BESIDE:])
+
+
+def _title(reading: Reading) -> frozenset[str]:
+    """Return the words before the only colon of a sentence, which are said of all behind it."""
+    colons = [n for n, token in enumerate(reading.tokens) if token.lower == ":"]
+    if len(colons) != 1 or colons[0] > _TITLE or reading.row:
+        return frozenset()
+    return frozenset(t.key for t in reading.tokens[: colons[0]] if t.key)
+
+
+_TITLE = 6
+"""Words; what stands before a colon and is longer is no title."""
+
+
+def _shared_values(own: Slot, rival: Slot, scene: Scene) -> frozenset[Anchor]:
+    """Return the values of a claim that stand before both places: those of the subject."""
+    reading = own.near.reading
+    first = min(own.at, rival.at)
+    here = [v for n in own.clause.values if (v := reading.values[n]).start != own.at]
+    values = [
+        value
+        for value in reading.values
+        if value.end <= first and not any(value.comparable(other) for other in here)
+    ]
+    return (
+        frozenset(
+            n
+            for n, mine in enumerate(scene.reading.values)
+            if any(mine.agrees(value) for value in values)
+        )
+        if values
+        else frozenset()
+    )
 
 
 def _points_back(own: Slot, rival: Slot) -> bool:
@@ -282,7 +389,9 @@ def misbound(
     """
     if not own or not rivals or is_listed(scene.reading):
         return None
-    beside = _around(scene.reading, start, like) - frozenset(ignored)
+    clause = scene.reading.clause_at(start)
+    deed = _subordinate(scene.reading, clause, start) if clause else frozenset[str]()
+    beside = (deed or _around(scene.reading, start, like)) - frozenset(ignored)
     wanted = frozenset(anchor for anchor in beside if _tells(anchor, scene))
     places = {slot.near.number: kin(slot.near) for slot in (*own, *rivals)}
 
@@ -304,17 +413,8 @@ def misbound(
     def first_of(slot: Slot) -> int:
         return min(places[slot.near.number])
 
-    def lost(holder: Slot, rival: Slot, rest: frozenset[Anchor]) -> frozenset[Anchor]:
-        # "60 euros abroad, or 90 if it is urgent": what stands before the first is said of both
-        if _goes_on(holder, rival):
-            return frozenset()
-        if holder.near.number == rival.near.number and rival.at > holder.at:
-            if holder.at == first_of(holder):
-                rest -= _before(holder.near.reading, holder.at)
-            if _has_no_verb(rival):
-                rest &= scene.reading.hard
-        return rest - _LIGHT
-
+    if clause and not deed and _at_home(scene, clause.keys - set(ignored), own, rivals):
+        return None
     cells = [(rival, cell(rival)) for rival in rivals if not _denied(rival)]
     whole = _weight(scene, wanted)
     best: Slot | None = None
@@ -323,8 +423,14 @@ def misbound(
         better = [
             (gain, rival)
             for rival, theirs in cells
-            if (gain := _weight(scene, theirs - mine))
-            > 2.0 * _weight(scene, gone := lost(holder, rival, mine - theirs))
+            if (
+                gain := _weight(
+                    scene, theirs - mine - _subject_of_both(holder, rival, first_of(rival))
+                )
+            )
+            > 2.0
+            * _weight(scene, gone := _lost(scene, holder, rival, mine - theirs, first_of(holder)))
+            and _dated(gone) <= _dated(theirs - mine)
             and gain >= (enough if rival.near.number == holder.near.number else 0.5) * whole
             and (
                 not enough
@@ -339,6 +445,46 @@ def misbound(
             return None
         best = best or max(better, key=lambda pair: pair[0])[1]
     return best
+
+
+def _lost(
+    scene: Scene, holder: Slot, rival: Slot, rest: frozenset[Anchor], first: int
+) -> frozenset[Anchor]:
+    """Return which anchors of the holder alone speak against the rival.
+
+    "60 euros abroad, or 90 if it is urgent": what stands before the first is said of both.
+    """
+    if _goes_on(holder, rival):
+        return frozenset()
+    if holder.near.number == rival.near.number and rival.at > holder.at:
+        if holder.at == first:
+            rest -= _before(holder.near.reading, holder.at)
+        if _has_no_verb(rival):
+            rest &= scene.reading.hard
+    return rest - _LIGHT
+
+
+def _subject_of_both(holder: Slot, rival: Slot, first: int) -> frozenset[Anchor]:
+    """Return the words before the first value: "8 to 4 in winter and until 7 in summer"."""
+    same = holder.near.number == rival.near.number and holder.at > rival.at
+    if same and _has_no_subject(holder):
+        return _before(holder.near.reading, first)
+    return frozenset()
+
+
+def _at_home(
+    scene: Scene, keys: frozenset[str], own: Sequence[Slot], rivals: Sequence[Slot]
+) -> bool:
+    """Whether one clause that holds a thing has all words of the claim's, and a rival's has not."""
+    wanted = frozenset[Anchor](keys)
+    return any(
+        _all_there(
+            scene, wanted, frozenset[Anchor](slot.clause.keys), frozenset[Anchor](rival.clause.keys)
+        )
+        for slot in own
+        for rival in rivals
+        if slot.clause != rival.clause
+    )
 
 
 _ANAPHOR = re.compile(r"(?:\s+[^\W\d_]+)?,?\s+of\s+(?:them|these|those|which|whom)\b", re.I)
@@ -360,6 +506,18 @@ def _tells(anchor: Anchor, scene: Scene) -> bool:
 
 _YEAR = 4
 """Digits."""
+
+
+def _dated(anchors: frozenset[Anchor]) -> bool:
+    return any(not isinstance(one, str) for one in anchors)
+
+
+def _has_no_subject(slot: Slot) -> bool:
+    """Whether only such words as "until" stand between a value and the "and" before it."""
+    reading, first = slot.near.reading, slot.clause.first
+    words = [token for token in reading.words(slot.clause) if token.end <= slot.at]
+    joined = first > 0 and reading.tokens[first - 1].lower in _ANDS
+    return joined and bool(words) and not any(t.key or t.value >= 0 for t in words)
 
 
 def _firm(scene: Scene, anchors: frozenset[Anchor]) -> bool:
@@ -422,11 +580,21 @@ def _around(reading: Reading, at: int, like: Sequence[int]) -> frozenset[Anchor]
         if before is None:
             part = (*tokens[first:place], *part)
         return _anchors_in(part, tokens[place])
-    begin = first if before is None else before + 1
+    begin = first if before is None else _behind_list(tokens, before + 1, place)
     end = last
     if after is not None:
         end = next((n for n in range(place + 1, after) if tokens[n].lower in _COMMAS), place + 1)
     return _anchors_in(tokens[begin:end], tokens[place])
+
+
+def _behind_list(tokens: Sequence[Token], begin: int, place: int) -> int:
+    """Return where the words of a thing begin; behind a comma that ends another amount."""
+    ends = (tokens[begin - 1].value, tokens[place].value, -1)
+    others = [n for n in range(begin, place) if tokens[n].value not in ends]
+    commas = [
+        n + 1 for n in range(others[-1] if others else place, place) if tokens[n].lower == ","
+    ]
+    return commas[-1] if commas else begin
 
 
 def _anchors_in(tokens: Sequence[Token], thing: Token) -> frozenset[Anchor]:
@@ -455,6 +623,14 @@ _HEAD = 5
 
 def _covers(token: Token, at: int) -> bool:
     return token.start <= at < token.end
+
+
+def segment(slot: Slot) -> tuple[int, int]:
+    """Return where the stretch between two semicolons or stops begins and ends, as offsets."""
+    tokens = slot.near.reading.tokens
+    before = [t.end for t in tokens if t.end <= slot.at and t.lower in _WALLS]
+    after = [t.start for t in tokens if t.start > slot.at and t.lower in _WALLS]
+    return before[-1] if before else 0, after[0] if after else len(slot.near.reading.text)
 
 
 _WALLS = frozenset(".;!?|。；！？\n")

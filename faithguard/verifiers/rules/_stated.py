@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 from faithguard.types import Verdict
 from faithguard.verifiers._terms import analyse, stem
@@ -31,7 +32,14 @@ from faithguard.verifiers.rules._measures import (
 )
 from faithguard.verifiers.rules._reading import Reading
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
-from faithguard.verifiers.rules._slots import Slot, counted, displaced, misbound
+from faithguard.verifiers.rules._slots import (
+    Slot,
+    counted,
+    displaced,
+    misbound,
+    says_same,
+    segment,
+)
 
 __all__ = ["stated"]
 
@@ -86,6 +94,9 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
 
     if all(slot.near.reading.row for slot in own):
         return None  # what stands in a table is compared cell by cell
+    if (replaced := _replaced(scene, value, own, rivals)) is not None:
+        reason = f"the context says {replaced.text!r} instead of {value.text!r}"
+        return contradiction(scene, name, reason, replaced.near)
     others = [
         slot
         for slot in rivals
@@ -101,10 +112,71 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
         or displaced(scene, value.start, own, rivals, ignored=ignored)
         or misbound(scene, value.start, like, own, others, ignored=ignored, kin=kin, enough=0.5)
     )
-    if rival is None:
+    if rival is None or any(_fits(scene, value, slot, rival) for slot in own):
         return None
     reason = f"the context says {rival.text!r} of this, and {value.text!r} of something else"
     return contradiction(scene, name, reason, rival.near)
+
+
+def _replaced(scene: Scene, value: Value, own: list[Slot], rivals: list[Slot]) -> Slot | None:
+    """Return what the context says instead of a value, where the claim says that value."""
+    if not own or _INSTEAD.search(scene.reading.text):
+        return None
+    if not all(_INSTEAD_OF.search(slot.near.reading.text[: slot.at]) for slot in own):
+        # said of it elsewhere, unless that is of something else
+        shares = {slot.near.number: slot.near.share for slot in own}
+        first = max(own, key=lambda slot: shares[slot.near.number])
+        others = [slot for slot in own if slot is not first]
+        if not _INSTEAD_OF.search(first.near.reading.text[: first.at]) or any(
+            2 * slot.near.share > first.near.share for slot in others
+        ):
+            return None
+        own = [first]
+    numbers = {slot.near.number for slot in own if slot.near.share >= _SAME_STATEMENT}
+    return next((slot for slot in rivals if slot.near.number in numbers), None)
+
+
+_SAME_STATEMENT = 0.5
+_INSTEAD_OF = re.compile(
+    r"\b(?:instead\s+of|rather\s+than|no\s+longer|statt|anstatt|anstelle\s+von|au\s+lieu\s+de|en\s+lugar\s+de|en\s+vez\s+de"
+    r"|invece\s+di|anziché|em\s+vez\s+de|not)\s+(?:[^\W\d]+\s+){0,2}$",
+    re.I,
+)
+_INSTEAD = re.compile(
+    r"\b(?:instead|rather|no\s+longer|not|never|n['’]t|was|were|statt|anstatt|nicht|lieu|lugar|vez|invece|anziché|originally|formerly"
+    r"|previously|before|used\s+to|planned)\b",
+    re.I,
+)
+
+
+def _fits(scene: Scene, value: Value, own: Slot, rival: Slot) -> bool:
+    """Whether the own place of a value is the claim's: another value of it stands there too.
+
+    Not where a name of the claim stands beside the rival only.
+    """
+    if says_same(own):
+        return True
+    here, there = _within(own), _within(rival)
+    if here == there:
+        return False
+    both = own.near.reading, rival.near.reading
+    mine, theirs = (
+        {n for n, one in enumerate(scene.reading.values) if any(one.agrees(v) for v in part)}
+        for part in (here, there)
+    )
+    at = {n for n, one in enumerate(scene.reading.values) if one.agrees(value)}
+    if not mine - theirs - at or theirs - mine - at:
+        return False
+    keys = [
+        {t.key for t in reading.tokens if begin <= t.start < end}
+        for reading, (begin, end) in zip(both, (segment(own), segment(rival)), strict=True)
+    ]
+    return not scene.reading.hard & (keys[1] - keys[0])
+
+
+def _within(slot: Slot) -> list[Value]:
+    begin, end = segment(slot)
+    return [v for v in slot.near.reading.values if begin <= v.start < end]
 
 
 def _slots(scene: Scene, value: Value, kind: set[str]) -> tuple[list[Slot], list[Slot]]:
@@ -113,13 +185,20 @@ def _slots(scene: Scene, value: Value, kind: set[str]) -> tuple[list[Slot], list
     rivals: list[Slot] = []
     beside = scene.reading.clause_at(value.start)
     units = {value.unit}
-    stated = differing([scene.reading.values[n] for n in (beside.values if beside else ())])
+    # "on Wednesdays, Fridays and Sundays": none of them is in the place of another
+    around = range(len(scene.reading.values)) if value.family == "days" else ()
+    stated = differing(
+        [scene.reading.values[n] for n in around or (beside.values if beside else ())]
+    )
     for near, other in holding(scene, value):
         clause = near.reading.clause_at(other.start)
         if clause is None:
             continue
         units.add(other.unit)
         own.append(Slot(near, clause, other.start, other.text))
+    ranged = _ends_a_range(scene.reading, value) or any(
+        _ends_a_range(slot.near.reading, one) for slot in own for one in _at(slot)
+    )
     for near in {near.number: near for near in [*scene.near, *(s.near for s in own)]}.values():
         for other in near.reading.values:
             clause = near.reading.clause_at(other.start)
@@ -129,10 +208,27 @@ def _slots(scene: Scene, value: Value, kind: set[str]) -> tuple[list[Slot], list
                 continue
             if _OF_ALL.search(near.reading.text, 0, other.start):
                 continue  # "Of 178 leavers, 18 ...": the whole
+            if not ranged and _ends_a_range(near.reading, other):
+                continue  # "100 litres", of "40 to 120 litres"
             elided = any(near.number == slot.near.number for slot in own)
             if _same_kind(value, other, kind, near.reading, units, elided=elided):
                 rivals.append(Slot(near, clause, other.start, other.text))
     return own, rivals
+
+
+def _ends_a_range(reading: Reading, value: Value) -> bool:
+    """Whether a number is one of the two ends of "40 to 120"."""
+    if value.family != "number":
+        return False
+    return any(
+        value in (low, high)
+        and low.family == high.family
+        and _RANGE.fullmatch(reading.text, low.end, high.start)
+        for low, high in pairwise(reading.values)
+    )
+
+
+_RANGE = re.compile(r"\s*(?:-|–|—|to|bis|à|a|al|até|~|〜|至|到)\s*", re.I)
 
 
 def _whole(scene: Scene, value: Value) -> bool:
@@ -170,7 +266,7 @@ def _of_that_kind(
         end = slot.at + len(slot.text)
         return set(counted(slot.near.reading, slot.at, end))
 
-    if any(not (found := counts(slot)) or found & kind for slot in own):
+    if any(not (found := counts(slot)) or (found | _behind(slot)) & kind for slot in own):
         return None
     return next(
         (
@@ -182,6 +278,15 @@ def _of_that_kind(
         ),
         None,
     )
+
+
+def _behind(slot: Slot) -> set[str]:
+    """Return the words behind a number up to the end of its clause: "40 more electric vans"."""
+    words = slot.near.reading.words(slot.clause)
+    return {t.key for t in [t for t in words if t.start > slot.at][:_PHRASE] if t.key}
+
+
+_PHRASE = 4
 
 
 def _same_kind(
@@ -204,11 +309,11 @@ def _same_kind(
         and not alike_in_size(value, other)
     ):
         return False  # a share and a count
+    if other.text.isdigit() and (len(other.text) >= LONG or other.text[0] == "0"):
+        return False  # a number of an article
     if value.family == other.family == "number" and not other.unit and value.unit:
         before = [v for v in reading.values if v.end <= other.start and v.unit]
         same = bool(before) and before[-1].unit == value.unit
-        if other.text.isdigit() and (len(other.text) >= LONG or other.text[0] == "0"):
-            return False  # a number of an article
         plain = value.unit in ("person", "times") and elided
         return plain or (elided and same and not other.counts and not is_year(other))
     if value.family != other.family or other.unit not in units:

@@ -14,6 +14,7 @@ from itertools import pairwise
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._values import Value
+from faithguard.verifiers.rules._crossed import crossed
 from faithguard.verifiers.rules._deeds import Deed
 from faithguard.verifiers.rules._denials import other_values
 from faithguard.verifiers.rules._family import Family
@@ -36,20 +37,61 @@ _LATER = ("after", "later than", "following")
 class DatesTimes(Family):
     """Veto a date or time that the context does not hold, or holds of something else."""
 
-    name = "dates_times@3"
+    name = "dates_times@4"
 
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where every date and time is held."""
         scene = scene_of(claim, context)
         if not scene.reading.values:
-            return None
+            return _other_day(scene, self.name)
         return (
             stated(scene, self.name, _timed)
+            or crossed(scene, self.name, _timed)
             or _reversed(scene, self.name)
+            or _other_day(scene, self.name)
             or _only_planned(scene, self.name)
             or _of_the_deed(scene, self.name)
             or _no_such_day(scene, self.name)
         )
+
+
+_DAYS_APART = tuple(
+    re.compile(rf"(?<!\w)(?:{words})(?!\w)|{unspaced}", re.I)
+    for words, unspaced in (
+        (
+            r"(?:the\s+)?same\s+day|am\s+(?:selben|gleichen)\s+tag|le\s+jour\s+même|el\s+mismo\s+día|lo\s+stesso\s+giorno"
+            r"|no\s+mesmo\s+dia|उसी\s+दिन|في\s+نفس\s+اليوم|في\s+اليوم\s+نفسه",
+            "当天|当日|同日",
+        ),
+        (
+            r"(?:the\s+)?(?:next|following)\s+day|the\s+day\s+after|am\s+(?:nächsten|folgenden)\s+tag|am\s+tag\s+danach|le\s+lendemain"
+            r"|al\s+día\s+siguiente|il\s+giorno\s+(?:dopo|seguente|successivo)|no\s+dia\s+seguinte|अगले\s+दिन|في\s+اليوم\s+التالي",
+            "第二天|次日|翌日",
+        ),
+        (
+            r"(?:the\s+)?(?:previous|preceding)\s+day|the\s+day\s+before|am\s+vortag|am\s+tag\s+(?:davor|zuvor)|la\s+veille"
+            r"|el\s+día\s+anterior|il\s+giorno\s+(?:prima|precedente)|na\s+véspera|no\s+dia\s+anterior|एक\s+दिन\s+पहले|في\s+اليوم\s+السابق",
+            "前一天|前日",
+        ),
+    )
+)
+"""What says that it is the same day, the one after it, the one before it."""
+
+
+def _other_day(scene: Scene, name: str) -> Verdict | None:
+    """Veto "the same day" where the sentence that says the rest has the next one."""
+    mine = [n for n, words in enumerate(_DAYS_APART) if words.search(scene.reading.text)]
+    for near in scene.near if len(mine) == 1 else ():
+        if near.share < _SAME_STATEMENT:
+            break
+        theirs = [n for n, words in enumerate(_DAYS_APART) if words.search(near.reading.text)]
+        if mine[0] in theirs:
+            break
+        if len(theirs) == 1:
+            match = _DAYS_APART[theirs[0]].search(near.reading.text)
+            said = match[0] if match else ""
+            return contradiction(scene, name, f"the context says {said!r} of this", near)
+    return None
 
 
 def _timed(value: Value) -> bool:

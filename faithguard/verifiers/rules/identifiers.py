@@ -24,7 +24,7 @@ from faithguard.verifiers.rules._scene import (
     squeezed,
     unmentioned,
 )
-from faithguard.verifiers.rules._slots import Slot, displaced, misbound
+from faithguard.verifiers.rules._slots import Slot, displaced, misbound, says_same
 
 __all__ = ["Identifiers"]
 
@@ -35,7 +35,7 @@ _ALIKE = 0.7
 class Identifiers(Family):
     """Veto an identifier that the context does not hold, or holds of something else."""
 
-    name = "identifiers@4"
+    name = "identifiers@5"
 
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where every identifier is held."""
@@ -44,6 +44,8 @@ class Identifiers(Family):
             return quoted
         if (ordered := _ordered(scene, context, self.name)) is not None:
             return ordered
+        if (spanned := _spanned(scene, self.name)) is not None:
+            return spanned
         if not scene.reading.identifiers:
             return None
         asked = {one.plain for one in find_identifiers(context.question or "")}
@@ -110,6 +112,29 @@ def _held(
 
 
 _HELD = 0.95
+
+
+def _spanned(scene: Scene, name: str) -> Verdict | None:
+    """Veto a name in a code span that the context writes otherwise: `X-Auth-Key`, `X-Api-Key`."""
+    for span in scene.claim.code:
+        bare = squeezed(span)
+        if not _NAME.fullmatch(span) or any(bare in text for text in scene.pages.squeezed):
+            continue
+        others = [
+            (_likeness(bare, word.lower()), near, word)
+            for near in scene.near
+            for word in _NAMES.findall(near.reading.text)
+        ]
+        best = max(others, key=lambda other: other[0], default=None)
+        if best is not None and best[0] >= _ALIKE:
+            reason = f"the context says {best[2]!r}, the answer {span!r}"
+            return contradiction(scene, name, reason, best[1])
+    return None
+
+
+_NAME = re.compile(r"[A-Za-z][\w.:/@-]*[-_./:@A-Z][\w.:/@-]*", re.A)
+_NAMES = re.compile(r"(?<![\w.:/@-])[A-Za-z][\w.:/@-]*[-_./:@A-Z][\w.:/@-]*\w", re.A)
+"""Names of code: with a mark or a capital inside."""
 
 
 def _is_flag(one: Identifier, scene: Scene) -> bool:
@@ -222,7 +247,7 @@ def _misplaced(scene: Scene, name: str, one: Identifier) -> Verdict | None:
     rival = displaced(scene, one.start, own, rivals, ignored={f"#{one.plain}"}) or misbound(
         scene, one.start, like, own, rivals, ignored=ignored, kin=kin
     )
-    if rival is None:
+    if rival is None or any(says_same(slot) for slot in own):
         return None
     reason = f"the context says {rival.text!r} of this, and {one.text!r} of something else"
     return contradiction(scene, name, reason, rival.near)

@@ -16,11 +16,12 @@ from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._values import Value
 from faithguard.verifiers._values._units import unit_of
+from faithguard.verifiers.rules._crossed import crossed, turned_round
 from faithguard.verifiers.rules._family import Family
 from faithguard.verifiers.rules._hours import hours_given
 from faithguard.verifiers.rules._keyed import keyed_elsewhere
 from faithguard.verifiers.rules._marks import marked_otherwise
-from faithguard.verifiers.rules._measures import distinct, holding
+from faithguard.verifiers.rules._measures import distinct, holding, keys_between
 from faithguard.verifiers.rules._reading import Reading
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of
 from faithguard.verifiers.rules._stated import stated
@@ -35,7 +36,7 @@ _ONLY_ONE = 0.2
 """The same where no other sentence holds the value."""
 
 _MOST = re.compile(
-    r"(?:\b(?:up\s+to|at\s+most|at\s+maximum|no\s+more\s+than|not\s+(?:exceed|more\s+than)|(?:a\s+)?maximum"
+    r"(?:\b(?:up\s+to|at\s+most|at\s+maximum|no\s+(?:more|larger|greater|higher|bigger|heavier|older|taller|wider|further)\s+than|not\s+(?:exceed|more\s+than)|(?:a\s+)?maximum"
     r"(?:\s+of)?|max\.?|less\s+than|fewer\s+than|under|below|within|no\s+(?:later|longer)\s+than|not\s+(?:later|longer)\s+than|not\s+exceed(?:ing)?"
     r"|höchstens|maximal|bis\s+zu|weniger\s+als|unter|au\s+(?:plus|maximum)|jusqu['’]à|moins\s+de"
     r"|como\s+máximo|hasta|menos\s+de|al\s+massimo|fino\s+a|meno\s+di|no\s+máximo|até|menos\s+de"
@@ -43,25 +44,33 @@ _MOST = re.compile(
     re.I,
 )
 _LEAST = re.compile(
-    r"(?:\b(?:at\s+least|no\s+(?:less|fewer)\s+than|not\s+less\s+than|(?:a\s+)?minimum(?:\s+of)?|min\.?"
+    r"(?:\b(?:at\s+least|no\s+(?:less|fewer|smaller|lower|lighter|younger)\s+than|not\s+less\s+than|(?:a\s+)?minimum(?:\s+of)?|min\.?"
     r"|more\s+than|over|above|exceed(?:s|ing)?|mindestens|wenigstens|mehr\s+als|über|au\s+(?:moins|minimum)|plus\s+de"
     r"|al\s+menos|por\s+lo\s+menos|como\s+mínimo|más\s+de|almeno|più\s+di|oltre|pelo\s+menos"
     r"|no\s+mínimo|mais\s+de|कम\s+से\s+कम)|(?:至少|最少|超过)[\u4e00-\u9fff]{0,2}|(?:على\s+الأقل|لا\s+يقل\s+عن))\s*(?:an?\s+|the\s+)?$",
     re.I,
 )
 _AFTER_MOST = re.compile(
-    r"\s*(?:or\s+(?:less|fewer|under)|at\s+(?:the\s+)?most|maximum|以下|以内|まで|までに)", re.I
+    r"\s*(?:or\s+(?:less|fewer|under)|at\s+(?:the\s+)?most|maximum|以下|以内|まで|までに|未満|से\s+कम|तक)",
+    re.I,
 )
 _AFTER_LEAST = re.compile(
-    r"\s*(?:or\s+(?:more|over|older)|and\s+(?:over|above)|at\s+least|minimum|以上)", re.I
+    r"\s*(?:or\s+(?:more|over|older)|and\s+(?:over|above)|at\s+least|minimum|以上|से\s+(?:अधिक|ज़्यादा|ज्यादा))",
+    re.I,
+)
+_STRICT = re.compile(r"(?:less|fewer|under|below|unter|weniger|moins|menos|meno)\b", re.I)
+"""What says "at least" once it is denied."""
+_NEVER_GOES = re.compile(
+    r"\b(?:never|not|cannot|n['’]t)\s+(?:be\s+|goes?\s+|falls?\s+|drops?\s+|dips?\s+|sinks?\s+|fallen\s+)*$",
+    re.I,
 )
 _DENIED = re.compile(
-    r"\b(?:no|not|never|cannot|nobody|none|\w+n['’]t|nicht|keine?r?|ne|no|non|nunca|não)\s(?:\s?[^\W\d]+){0,8}\s*$",
+    r"\b(?:no|not|never|cannot|nobody|none|\w+n['’]t|nicht|keine?r?|ne|no|non|nunca|não)\s(?:\s?[^\W\d]+){0,6}\s*$",
     re.I,
 )
 _RELATIVE = re.compile(r"\s*(?:before|after|prior|in\s+advance|ahead|apart|earlier|later)\b", re.I)
 _PERIOD = re.compile(
-    r"\W{0,2}(?:[^\W\d_]+\s){0,3}?(?:(?:per|an?|each|every|pro|je|par|por|al|a\s+la|à\s+la)\s+|/\s?|all['’])"
+    r"\W{0,2}(?:[^\W\d_]+\s){0,3}?(?:(?:per|an?|each|every|pro|je|im|am|in\s+der|par|por|al|ao|a\s+la|à\s+la|alla|y)\s+|/\s?|all['’])"
     r"(second|minute|hour|day|week|month|quarter|year|night|sekunde|stunde|tag|woche|monat|jahr"
     r"|jour|semaine|mois|an\b|día|semana|mes|año|giorno|settimana|mese|anno|dia|mês|ano)",
     re.I,
@@ -92,25 +101,32 @@ _FROM_TO = re.compile(r"\bfrom\s+\S+(?:\s+[^\W\d_]+)?\s+to\s+$", re.I)
 class Quantities(Family):
     """Veto a number that the context does not hold, or holds of something else."""
 
-    name = "quantities@4"
+    name = "quantities@5"
 
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where every number is held."""
         scene = scene_of(claim, context)
-        if (ranked := _ranked_otherwise(scene, self.name)) is not None:
+        ranked = _ranked_otherwise(scene, self.name) or _other_rank(scene, self.name)
+        if ranked is not None:
             return ranked
         if not scene.reading.values:
             return None
         if (hours := hours_given(scene, self.name)) is not None:
             return hours
-        found = stated(scene, self.name, lambda v: v.family == "number" and v.unit in _UNITS)
         return (
-            found
+            stated(scene, self.name, _counts)
+            or crossed(scene, self.name, _counts)
+            or turned_round(scene, self.name)
             or _turned(scene, self.name)
+            or _other_sign(scene, self.name)
             or _other_end(scene, self.name)
             or marked_otherwise(scene, self.name)
             or keyed_elsewhere(scene, self.name)
         )
+
+
+def _counts(value: Value) -> bool:
+    return value.family == "number" and value.unit in _UNITS
 
 
 _TO = re.compile(r"\s*(?:-|–|—|to|and|bis|à|a|e|y|et|und)\s*", re.I)
@@ -168,10 +184,34 @@ def _ranked_otherwise(scene: Scene, name: str) -> Verdict | None:
                 for other in _RANK.finditer(near.reading.text)
                 if other[2].lower() == noun
             ]
-            if rank in ranks:
+            if rank in ranks or re.search(rf"\b{rank}\b", near.reading.text, re.I):
                 break
             if len(ranks) == 1:
                 reason = f"the context says the {ranks[0]} {noun}, the answer the {rank}"
+                return contradiction(scene, name, reason, near)
+    return None
+
+
+_BEST = re.compile(
+    r"\b(?:the\s+|its\s+|their\s+)?(second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth)[\s-]+"
+    r"(best|worst|most|least|[a-z]{2,10}est)\b",
+    re.I,
+)
+
+
+def _other_rank(scene: Scene, name: str) -> Verdict | None:
+    """Veto "the second-largest" where the sentence that says the rest has the third-largest."""
+    for match in _BEST.finditer(scene.reading.text):
+        rank, quality = match[1].lower(), match[2].lower()
+        for near in scene.near:
+            if near.share < _SAME_STATEMENT:
+                break
+            others = [o[1].lower() for o in _BEST.finditer(near.reading.text)]
+            if rank in others:
+                break
+            same = [o for o in _BEST.finditer(near.reading.text) if o[2].lower() == quality]
+            if len(same) == len(others) == 1:
+                reason = f"the context says {same[0][0]!r}, the answer {match[0]!r}"
                 return contradiction(scene, name, reason, near)
     return None
 
@@ -209,6 +249,35 @@ def _turned(scene: Scene, name: str) -> Verdict | None:
     return None
 
 
+_MORE = re.compile(
+    r"\s*(?:[^\W\d]+\s+)?(?:(?P<more>more|higher|above|longer|a\s+mais|más|acima|de\s+plus|mehr|höher|in\s+più|अधिक|ज़्यादा)"
+    r"|(?P<less>less|fewer|lower|below|shorter|a\s+menos|menos|abaixo|de\s+moins|weniger|niedriger|in\s+meno|कम))"
+    r"\s+(?:than|than\s+in|do\s+que|que|als|di|de|que\s+en)\b",
+    re.I,
+)
+
+
+def _other_sign(scene: Scene, name: str) -> Verdict | None:
+    """Veto "12% more than in May" where the sentence that says the rest has 12% less."""
+    for value in distinct(scene.reading):
+        mine = _MORE.match(scene.reading.text, value.end)
+        if mine is None:
+            continue
+        for near, other in holding(scene, value):
+            theirs = _MORE.match(near.reading.text, other.end)
+            if theirs is None or near.share < _SAME_STATEMENT:
+                return None
+            before = keys_between(near.reading, 0, other.start)
+            after = keys_between(near.reading, theirs.end(), len(near.reading.text))
+            own = keys_between(scene.reading, 0, value.start)
+            if (mine["more"] is None) == (theirs["more"] is None) or own & (after - before):
+                return None  # "members pay 5 less", "guests pay 5 more than members"
+            if own & before:
+                said = near.reading.text[other.start : theirs.end()]
+                return contradiction(scene, name, f"the context says {said!r}", near)
+    return None
+
+
 def _of_the_rest(scene: Scene, value: Value) -> bool:
     """Whether a claim gives a share that the context does not: that of the others."""
     return any(
@@ -233,8 +302,11 @@ def _manner(reading: Reading, value: Value) -> tuple[str, str, str, str]:
     bound = ""
     if _RELATIVE.match(after):
         pass  # "at least 8 weeks before" is "no later than 8 weeks before"
-    elif _MOST.search(before) or _AFTER_MOST.match(after):
+    elif _AFTER_MOST.match(after):
         bound = "at most"
+    elif most := _MOST.search(before):
+        never = _STRICT.match(most[0]) and _NEVER_GOES.search(before[: most.start()])
+        bound = "at least" if never else "at most"
     elif _LEAST.search(before) or _AFTER_LEAST.match(after):
         bound = "at most" if _DENIED.search(before) else "at least"
     period = _PERIOD.match(after)
@@ -251,4 +323,12 @@ def _manner(reading: Reading, value: Value) -> tuple[str, str, str, str]:
         way = "from"
     order = _ORDER.search(before)
     said_order = order[1].lower() if order and value.family in ("clock", "date") else ""
-    return bound, f"per {said}" if said else "", way, said_order
+    return bound, _per(said), way, said_order
+
+
+def _per(said: str) -> str:
+    """Return a period in one form: "per minute", "/min" and "pro Minute" are one."""
+    if not said:
+        return ""
+    unit = None if said[:1].isdigit() else unit_of(said)
+    return f"per {unit[1]} {unit[0]}" if unit is not None else f"per {said}"

@@ -10,6 +10,7 @@ from __future__ import annotations
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._values import Value
+from faithguard.verifiers.rules._crossed import crossed
 from faithguard.verifiers.rules._family import Family
 from faithguard.verifiers.rules._scene import scene_of
 from faithguard.verifiers.rules._stated import stated
@@ -33,12 +34,14 @@ _ELSEWHERE = (
 class UnitsCurrency(Family):
     """Veto an amount that the context does not hold, or holds of something else."""
 
-    name = "units_currency@3"
+    name = "units_currency@4"
 
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where every amount is held."""
         scene = scene_of(claim, context)
-        return stated(scene, self.name, _measured) if scene.reading.values else None
+        if not scene.reading.values:
+            return None
+        return stated(scene, self.name, _measured) or crossed(scene, self.name, _measured)
 
 
 def _measured(value: Value) -> bool:

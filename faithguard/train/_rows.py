@@ -46,7 +46,7 @@ REPEATS: Mapping[str, int] = {
     "summedits_qmsumm": 2,
     "summedits_samsum": 2,
     "summedits_scitldr": 2,
-    "written": 8,
+    "written": 4,
 }
 """How often an epoch shows a data set, each time among other passages: the few that are like
 grounded answers count for more."""
@@ -56,9 +56,6 @@ _FRAGMENT = 5
 
 _CHOOSING, _CALIBRATION = 0.02, 0.03
 """Shares of the contexts that are held apart."""
-
-_CALIBRATION_OF: Mapping[str, float] = {"written": 0.12}
-"""Sets that give more to calibration: they are small, and what is most like answers in use."""
 
 _FEWEST = 50
 """Rows; with fewer, a part that is held apart says nothing."""
@@ -154,8 +151,7 @@ def _part(row: Row) -> str:
     place = _place(row)
     if place < _CHOOSING:
         return "choosing"
-    share = _CALIBRATION_OF.get(row.dataset, _CALIBRATION)
-    return "calibration" if place < _CHOOSING + share else "training"
+    return "calibration" if place < _CHOOSING + _CALIBRATION else "training"
 
 
 def _place(row: Row) -> float:

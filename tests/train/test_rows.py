@@ -117,18 +117,6 @@ def test_parts_share_no_context(tmp_path: Path) -> None:
     assert sum(map(len, (parts.training, parts.choosing, parts.calibration))) == 12_000
 
 
-def test_what_is_like_answers_in_use_gives_more_to_calibration() -> None:
-    """And nothing of it to training."""
-    rows = [
-        Row(context=(f"{name} {n}",), claim="It is so.", target="e", dataset=name)
-        for name in ("written", "fm2")
-        for n in range(2_000)
-    ]
-    counts = Counter(row.dataset for row in split(rows).calibration)
-
-    assert 2 * counts["fm2"] < counts["written"] < 2_000 / 5
-
-
 def test_an_epoch_caps_and_repeats(tmp_path: Path) -> None:
     """Large sets are shown in part, another part in the next epoch."""
     capped, repeated = "conjnli", "fm2"

@@ -104,6 +104,14 @@ MENDED = {
         f"1. {LEAVES}\n2. {SUNK}\n3. {COSTS}\n4. {DOGS}",
         f"1. {LEAVES}\n2. {COSTS}\n3. {DOGS}",
     ),
+    "an item whose number is bold": (
+        f"**1. Hours:** {LEAVES}\n\n**2. Storms:** {SUNK}\n\n**3. Fees:** {COSTS}",
+        f"**1. Hours:** {LEAVES}\n\n**2. Fees:** {COSTS}",
+    ),
+    "an item with a bold number": (
+        f"**1.** {LEAVES}\n**2.** {SUNK}\n**3.** {COSTS}",
+        f"**1.** {LEAVES}\n**2.** {COSTS}",
+    ),
     "the first, with numbers": (f"1) {SUNK}\n2) {LEAVES}", f"1) {LEAVES}"),
     "the first sentence, with numbers": (
         f"1. {SUNK}\n2. {SUNK} {LEAVES}\n3. {COSTS}",

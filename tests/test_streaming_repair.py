@@ -173,6 +173,28 @@ def test_what_leads_to_a_unit_outlives_it_only_where_it_still_leads(text: str, w
     assert record.exchange.answer == mended(record) == wanted
 
 
+@pytest.mark.parametrize("opens", ["Steps: ", "", "We advise the following: ", "Steps:\n"])
+@pytest.mark.parametrize("sign", ["{}. ", "({}) ", "{}) "])
+@pytest.mark.parametrize("out", [(0,), (1,), (3,), (0, 2), (1, 2), ()])
+def test_a_list_in_one_line_is_mended_as_a_whole_answer_is(
+    opens: str, sign: str, out: tuple[int, ...]
+) -> None:
+    """Each item is one, whatever was written or left out before it; numbers close up."""
+    good = [LEAVES, COSTS, DOGS, "The café is open on Sundays."]
+
+    def listed(items: Sequence[str]) -> str:
+        return opens + " ".join(sign.format(n) + item for n, item in enumerate(items, 1))
+
+    text = listed([SUNK if place in out else item for place, item in enumerate(good)])
+    whole = guarded(domain="support", sinks=[], on_fail="repair", fallback=FALLBACK)
+
+    record = record_of(text, on_fail="repair", fallback=FALLBACK)
+
+    wanted = listed([item for place, item in enumerate(good) if place not in out])
+    assert record.exchange.answer == mended(record) == wanted
+    assert whole(lambda context: text)(DOCS) == wanted
+
+
 def test_an_item_is_read_with_its_lead_in_although_another_one_was_left_out() -> None:
     """Also where a sign is all that marks it; without the lead-in it would mean the opposite."""
     texts = [

@@ -31,7 +31,13 @@ _COUNTED = (
     r"[qa]|part|section|chapter|article|clause|rule|paragraph|point|item|figure|table|level|week|"
     r"day)"
 )
-_PLACE = re.compile(r"(?<!\S)\(?(\d{1,2})[.)]\s+(?=\w|\*\*)")
+PLACE = re.compile(r"(?<!\S)\(?(?P<number>\d{1,2})[.)]\s+(?=\w|\*\*)")
+"""The number of an item in a line: "Steps: 1. Open it. 2. Close it."."""
+_LISTS = re.compile(
+    r"(?:s|following|below|so|this|folgende\w*|folgt|suivante?s?|siguientes?)[*_]*[:：]\s*\Z",
+    re.IGNORECASE,
+)
+"""What a first item may stand behind in its line, also where no other has been written yet."""
 _BEFORE_PLACE = re.compile(rf"\b{_COUNTED}\s*\Z", re.IGNORECASE)
 _ONLY_PLACE = re.compile(
     rf"[\s*_(>#\"'“]*(?:<\w{{1,8}}>\s*)*(?:{_COUNTED}\s?)?"
@@ -96,9 +102,17 @@ def sentences(text: str) -> list[Sentence]:
         for left, right in _split(text[start:end]):
             piece = _trimmed(text, start + left, start + right)
             if piece is not None:
-                found.append(Sentence(*piece, item))
+                place = _place_before(text, *piece) if left else piece[0]
+                item = item or place > piece[0]
+                found.append(Sentence(place, piece[1], item))
                 item = False
     return found
+
+
+def _place_before(text: str, start: int, end: int) -> int:
+    """Return where a sentence begins behind its place in a list that goes on in its line."""
+    place = PLACE.match(text, start, end)
+    return start if place is None or ORDINAL.match(text, place.end(), end) else place.end()
 
 
 def _trimmed(text: str, start: int, end: int) -> Span | None:
@@ -144,11 +158,11 @@ def _places(text: str, runs: list[Span]) -> Iterator[Span]:
     """Cut runs before each item of an inline list: "Steps: 1. Open it. 2. Close it."."""
     for start, end in runs:
         cuts: list[int] = []
-        for match in _PLACE.finditer(text, start, end):
+        for match in PLACE.finditer(text, start, end):
             counted = _BEFORE_PLACE.search(text, max(start, match.start() - 20), match.start())
-            if int(match[1]) == len(cuts) + 1 and not counted:
+            if int(match["number"]) == len(cuts) + 1 and not counted:
                 cuts.append(match.start())
-        if len(cuts) < 2:
+        if len(cuts) < 2 and not (cuts and _LISTS.search(text, start, cuts[0])):
             cuts = []
         yield from pairwise([start, *(cut for cut in cuts if cut > start), end])
 

@@ -104,6 +104,18 @@ MENDED = {
         f"1. {LEAVES}\n2. {SUNK}\n3. {COSTS}\n4. {DOGS}",
         f"1. {LEAVES}\n2. {COSTS}\n3. {DOGS}",
     ),
+    "the first under the same title as before": (
+        f"1. Fees:\n   1. {COSTS}\n2. Fees:\n   1. {SUNK}\n   2. {DOGS}",
+        f"1. Fees:\n   1. {COSTS}\n2. Fees:\n   1. {DOGS}",
+    ),
+    "the first under the same words as before": (
+        f"Fees:\n- {COSTS}\n\nFees:\n- {SUNK}\n- {DOGS}",
+        f"Fees:\n- {COSTS}\n\nFees:\n- {DOGS}",
+    ),
+    "all under the same title as before": (
+        f"- Fees:\n  - {COSTS}\n- Fees:\n  - {SUNK}\n- {DOGS}",
+        f"- Fees:\n  - {COSTS}\n- {DOGS}",
+    ),
     "an item whose number is bold": (
         f"**1. Hours:** {LEAVES}\n\n**2. Storms:** {SUNK}\n\n**3. Fees:** {COSTS}",
         f"**1. Hours:** {LEAVES}\n\n**2. Fees:** {COSTS}",

@@ -314,7 +314,8 @@ class StreamCourse:
             self._under = under
             return False
         known = () if self.progress.report is None else self.progress.report.claims
-        for leads in choices(self._kept, unit):
+        above = wanted[0].lead if wanted else ()
+        for leads in choices(self._kept, unit, above):
             kept, gap = narrowed(self._kept, leads, self._gap)
             text = self.text + "".join(lead.space + lead.text for lead in kept)
             text += "".join(self._spaced(unit, gap))

@@ -104,6 +104,26 @@ MENDED = {
         f"1. {LEAVES}\n2. {SUNK}\n3. {COSTS}\n4. {DOGS}",
         f"1. {LEAVES}\n2. {COSTS}\n3. {DOGS}",
     ),
+    "the first under the same title as before": (
+        f"1. Fees:\n   1. {COSTS}\n2. Fees:\n   1. {SUNK}\n   2. {DOGS}",
+        f"1. Fees:\n   1. {COSTS}\n2. Fees:\n   1. {DOGS}",
+    ),
+    "the first under the same words as before": (
+        f"Fees:\n- {COSTS}\n\nFees:\n- {SUNK}\n- {DOGS}",
+        f"Fees:\n- {COSTS}\n\nFees:\n- {DOGS}",
+    ),
+    "all under the same title as before": (
+        f"- Fees:\n  - {COSTS}\n- Fees:\n  - {SUNK}\n- {DOGS}",
+        f"- Fees:\n  - {COSTS}\n- {DOGS}",
+    ),
+    "an item whose number is bold": (
+        f"**1. Hours:** {LEAVES}\n\n**2. Storms:** {SUNK}\n\n**3. Fees:** {COSTS}",
+        f"**1. Hours:** {LEAVES}\n\n**2. Fees:** {COSTS}",
+    ),
+    "an item with a bold number": (
+        f"**1.** {LEAVES}\n**2.** {SUNK}\n**3.** {COSTS}",
+        f"**1.** {LEAVES}\n**2.** {COSTS}",
+    ),
     "the first, with numbers": (f"1) {SUNK}\n2) {LEAVES}", f"1) {LEAVES}"),
     "the first sentence, with numbers": (
         f"1. {SUNK}\n2. {SUNK} {LEAVES}\n3. {COSTS}",
@@ -163,6 +183,28 @@ def test_what_leads_to_a_unit_outlives_it_only_where_it_still_leads(text: str, w
     record = record_of(text, on_fail="repair")
 
     assert record.exchange.answer == mended(record) == wanted
+
+
+@pytest.mark.parametrize("opens", ["Steps: ", "", "We advise the following: ", "Steps:\n"])
+@pytest.mark.parametrize("sign", ["{}. ", "({}) ", "{}) "])
+@pytest.mark.parametrize("out", [(0,), (1,), (3,), (0, 2), (1, 2), ()])
+def test_a_list_in_one_line_is_mended_as_a_whole_answer_is(
+    opens: str, sign: str, out: tuple[int, ...]
+) -> None:
+    """Each item is one, whatever was written or left out before it; numbers close up."""
+    good = [LEAVES, COSTS, DOGS, "The café is open on Sundays."]
+
+    def listed(items: Sequence[str]) -> str:
+        return opens + " ".join(sign.format(n) + item for n, item in enumerate(items, 1))
+
+    text = listed([SUNK if place in out else item for place, item in enumerate(good)])
+    whole = guarded(domain="support", sinks=[], on_fail="repair", fallback=FALLBACK)
+
+    record = record_of(text, on_fail="repair", fallback=FALLBACK)
+
+    wanted = listed([item for place, item in enumerate(good) if place not in out])
+    assert record.exchange.answer == mended(record) == wanted
+    assert whole(lambda context: text)(DOCS) == wanted
 
 
 def test_an_item_is_read_with_its_lead_in_although_another_one_was_left_out() -> None:

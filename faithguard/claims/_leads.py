@@ -229,13 +229,21 @@ def is_title(unit: Unit, following: Unit | None) -> bool:
             return kind_of(text) == "question"
         return not (_has_predicate(text) or _AMOUNT.search(text) or title_tells(text))
     bold = unit.source.startswith(("**", "__")) and unit.source.rstrip(":").endswith(("**", "__"))
-    if not bold or unit.item or following is None or following.index == unit.index:
+    if not bold or unit.item or following is None or not _below(following, unit):
         return False
     if unit.source.count("**") > 2 or _COLON.search(unit.words):
         return False
     return not (
         _has_predicate(text) or _AMOUNT.search(text) or _FINAL.search(text) or title_tells(text)
     )
+
+
+def _below(following: Unit, unit: Unit) -> bool:
+    """Say whether a unit stands in another block than the one before it, or on another line."""
+    if following.index != unit.index:
+        return True
+    at = unit.block.start
+    return "\n" in unit.block.text[unit.end - at : following.start - at]
 
 
 def has_title_form(unit: Unit) -> bool:

@@ -27,6 +27,21 @@ _TAGS = (
     "a|abbr|b|blockquote|br|code|dd|del|details|div|dl|dt|em|font|h[1-6]|hr|i|img|ins|kbd|li|"
     "mark|ol|p|pre|s|section|small|span|strong|sub|summary|table|tbody|td|th|thead|tr|u|ul"
 )
+_ORDINAL = (
+    r"(?:Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)[a-zä]*\b|Jahr|Klasse|Etage|Stock|Stufe|"
+    r"Platz|Quartal|Halb|Liga|Auflage|Weltkrieg|Grad|Tag|Woche|Monat|Kapitel|Person"
+)
+ORDINAL = re.compile(_ORDINAL)
+"""What a number with a stop counts in German: "3. Mai"."""
+_PLACE = r"\(?(?:\d{1,2}(?:\.\d{1,2}){0,3}|[IVX]{2,5}|[a-z](?=\)))[.)]:?"
+_ASKED = r"Q\d{1,2}[.:]\s+(?=[^?？]+[?？]\W*\Z)"
+# A number in bold type, or at the beginning of a label in it, is a place in a list; so is that of
+# a question.
+_PLACED = re.compile(
+    rf"\A\s*(?:(?P<mark>\*{{1,3}}|_{{1,3}}|<(?:b|strong|em|i)>)(?:{_PLACE}\s+|{_ASKED})|"
+    rf"(?P<bold>\*\*|__){_PLACE}(?P=bold)\s+|\d\ufe0f?\u20e3\s*|{_ASKED})"
+    rf"(?=[^\W\d]|[*_(\"'“`])(?!{_ORDINAL})"
+)
 # What a reader does not see inside a word.
 _INVISIBLE = (
     "\u00ad\u034f\u180b-\u180d\ufe00-\ufe0f\U000e0000-\U000e0fff"
@@ -251,8 +266,11 @@ def code_in(source: str) -> tuple[str, ...]:
 
 
 def words_of(source: str) -> str:
-    """Return the words of a piece of markdown, without emphasis, links, tags and citations."""
-    source = visible(source)
+    """Return the words of a piece of markdown, without emphasis, links, tags and citations.
+
+    The place in a list with which it begins is none of them: "**2. Price:**".
+    """
+    source = visible(_PLACED.sub(lambda match: match["mark"] or "", source, count=1))
     if _MARKUP.search(source) is None:
         return undisguised(source.strip())
     text, cited = _without_citations(source)

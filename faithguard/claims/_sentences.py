@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from sentencex import get_sentence_boundaries
 
-from faithguard.claims._plain import CITATION, has_words
+from faithguard.claims._plain import CITATION, ORDINAL, has_words
 from faithguard.claims._verbs import has_verb
 from faithguard.types import Span
 
@@ -25,7 +25,26 @@ MARKER = re.compile(
     rf"[ \t]*(?:(?:{_BULLET}|\(?\d{{1,3}}[.)]|\(?[a-z]\)|{_NUMBERED})\s+(?:{_TASK})?|{_TASK}|"
     r"[•▪●◦‣])\s*(?=\S)"
 )
-_PLACE = re.compile(r"(?<!\S)\(?(\d{1,2})[.)]\s+(?=\w|\*\*)")
+# What a number is put behind where it says which one it is: "Step 1. Open it.".
+_COUNTED = (
+    r"(?:steps?|schritt|étape|paso|passo|stap|phase|stage|tip|option|question|answer|frage|antwort|"
+    r"[qa]|part|section|chapter|article|clause|rule|paragraph|point|item|figure|table|level|week|"
+    r"day)"
+)
+PLACE = re.compile(r"(?<!\S)\(?(?P<number>\d{1,2})[.)]\s+(?=\w|\*\*)")
+"""The number of an item in a line: "Steps: 1. Open it. 2. Close it."."""
+_LISTS = re.compile(
+    r"(?:s|following|below|so|this|folgende\w*|folgt|suivante?s?|siguientes?)[*_]*[:：]\s*\Z",
+    re.IGNORECASE,
+)
+"""What a first item may stand behind in its line, also where no other has been written yet."""
+_BEFORE_PLACE = re.compile(rf"\b{_COUNTED}\s*\Z", re.IGNORECASE)
+_ONLY_PLACE = re.compile(
+    rf"[\s*_(>#\"'“]*(?:<\w{{1,8}}>\s*)*(?:{_COUNTED}\s?)?"
+    r"(?:\d{1,3}(?:\.\d{1,2}){0,3}|[IVX]{1,5}|[a-z])[.)][\s*_]*",
+    re.IGNORECASE,
+)
+"""The number of an item, and what stands around it."""
 _CLOSERS = re.compile(r"(?:[*_)\]\"'”’»」』）】`~]|</\w{1,10}>)+")
 _WIDE_STOP = re.compile(
     r"(?<![。！？])[。！？]++[」』）】”\"]*+(?!と|って|[\s\[」』）】”\"。！？])"
@@ -45,9 +64,6 @@ _NUMBERED_WORDS = (
 )
 _BEFORE_NUMBER = frozenset(_NUMBERED_WORDS.split())
 """Abbreviations that end no sentence where a number follows."""
-_MONTH = re.compile(
-    r"(?:Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)[a-zä]*\b|Jahrhundert|Klasse|Etage|Stock"
-)
 _STARTERS = (
     "The|It|Its|This|That|These|Those|They|We|You|He|She|If|In|On|At|For|However|There|Please|"
     "But|And|Each|All|Every|When|With|A|An|As|To|Our|Your|Also|Additionally|No|Yes"
@@ -56,6 +72,8 @@ TIGHT = re.compile(rf"(?<=[^\W_][^\W_])[.!?](?=(?:{_STARTERS})\s)|(?<=\d)\.(?=(?
 _CONJUNCTION = re.compile(r"\s*(?:and|or|und|oder|sowie|y|et|ou|ed|en|ve)\s")
 _STOPS = ".!?…。！？؟।:;"
 _RUN = re.compile(r"([^\w\s])\1{7,}")
+_LONGEST_PLACE = 30
+"""Characters of the number of an item with what stands around it."""
 _MOST_AT_ONCE = 4000
 """Characters that the splitter is given."""
 _STOP_AND_SPACE = re.compile(r"[.!?]\s+(?=[A-Z])")
@@ -84,9 +102,17 @@ def sentences(text: str) -> list[Sentence]:
         for left, right in _split(text[start:end]):
             piece = _trimmed(text, start + left, start + right)
             if piece is not None:
-                found.append(Sentence(*piece, item))
+                place = _place_before(text, *piece) if left else piece[0]
+                item = item or place > piece[0]
+                found.append(Sentence(place, piece[1], item))
                 item = False
     return found
+
+
+def _place_before(text: str, start: int, end: int) -> int:
+    """Return where a sentence begins behind its place in a list that goes on in its line."""
+    place = PLACE.match(text, start, end)
+    return start if place is None or ORDINAL.match(text, place.end(), end) else place.end()
 
 
 def _trimmed(text: str, start: int, end: int) -> Span | None:
@@ -132,10 +158,11 @@ def _places(text: str, runs: list[Span]) -> Iterator[Span]:
     """Cut runs before each item of an inline list: "Steps: 1. Open it. 2. Close it."."""
     for start, end in runs:
         cuts: list[int] = []
-        for match in _PLACE.finditer(text, start, end):
-            if int(match[1]) == len(cuts) + 1:
+        for match in PLACE.finditer(text, start, end):
+            counted = _BEFORE_PLACE.search(text, max(start, match.start() - 20), match.start())
+            if int(match["number"]) == len(cuts) + 1 and not counted:
                 cuts.append(match.start())
-        if len(cuts) < 2:
+        if len(cuts) < 2 and not (cuts and _LISTS.search(text, start, cuts[0])):
             cuts = []
         yield from pairwise([start, *(cut for cut in cuts if cut > start), end])
 
@@ -216,6 +243,6 @@ def _goes_on(text: str, begin: int, cut: int, following: int) -> bool:
         return True
     if word.endswith(".") and _CONJUNCTION.match(after):
         return True
-    if re.fullmatch(r"\d{1,2}\.", word) and _MONTH.match(after.lstrip()):
+    if re.fullmatch(r"\d{1,2}\.", word) and ORDINAL.match(after.lstrip()):
         return True
-    return cut - begin < 6 and re.fullmatch(r"\s*\(?\d{1,3}[.)]\s*", text[begin:cut]) is not None
+    return cut - begin < _LONGEST_PLACE and _ONLY_PLACE.fullmatch(text, begin, cut) is not None

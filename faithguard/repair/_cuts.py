@@ -20,7 +20,11 @@ __all__ = ["cuts"]
 
 _COLON = re.compile(r"[:：][\s*_`]*$")
 _RULE = re.compile(r"[\s>|:-]*-[\s|:-]*")
-_MARKERS = re.compile(r"(?m)^[\s>]*(?:\(?\w{1,3}[.)]|[*_+-])(?=\s)|(?:\(?\w{1,3}[.)]|[*+-])\s*$")
+_MARKERS = re.compile(
+    r"(?m)(?:^[\s>]*|(?<=[.!?:;])\s+(?=\(?\d))(?:\(?\w{1,3}[.)]|[*_+-])(?=\s)|"
+    r"(?:\(?\w{1,3}[.)]|[*+-])\s*$"
+)
+_PLACE_BEFORE = re.compile(r"\(?\d{1,2}[.)]\s+\Z")
 _PAIRS = ("**", "__", "`", "~~")
 _BRACKETS = ("()", "[]", "{}", "“”", "«»", "「」", "（）")
 
@@ -139,7 +143,11 @@ def _within(layout: Layout, units: list[Unit], gone: Collection[int]) -> Iterato
         while stop < len(units) and units[stop].index in gone:
             stop += 1
         if stop < len(units):
-            yield Edit(units[place].start, units[stop].start, "")
+            end = units[stop].start
+            if units[stop].item and not units[place].item:
+                own = _PLACE_BEFORE.search(layout.answer, units[place].end, end)
+                end = own.start() if own else end
+            yield Edit(units[place].start, end, "")
         else:
             yield Edit(units[place - 1].end, units[-1].end, "")
         place = stop
@@ -234,7 +242,8 @@ def _numbered(layout: Layout) -> Iterator[list[tuple[int, str]]]:
     lists: dict[Numbered, list[tuple[int, str]]] = defaultdict(list)
     fenced = {layout.line_of(unit.start) for unit in layout.units if unit.fenced}
     for number, line in enumerate(layout.lines):
-        if number not in fenced and (found := numbers.read(layout.answer, *line)) is not None:
-            own, match = found
+        if number in fenced:
+            continue
+        for own, match in numbers.line(layout.answer, *line):
             lists[own].append((match.start("number"), match["number"]))
     yield from lists.values()

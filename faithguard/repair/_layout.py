@@ -25,9 +25,13 @@ _PROSE_FENCES = frozenset({"markdown", "md"})
 
 PREFIX = re.compile(
     r"(?P<quote>(?:[ \t]*>[ \t]?)*)(?P<indent>[ \t]*)"
-    r"(?:(?P<bullet>[*+•▪●◦‣·–—-])|(?P<open>\(?)(?P<number>\d{1,3})(?P<close>[.)]))?(?=\s|$)"
+    r"(?:(?P<bullet>[*+•▪●◦‣·–—-])|(?P<open>(?:\*\*|__)?\(?)(?P<number>\d{1,3})(?P<close>[.)]))?"
+    r"(?=\s|$|(?:\*\*|__)\s)"
 )
-"""What stands on a line before its words: marks of a quotation, and the marker of an item."""
+"""What stands on a line before its words: marks of a quotation, and the marker of an item.
+
+Its number may be bold.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,16 +1,18 @@
 """The numbered lists of a text that is read line by line.
 
-In: lines. Out: for each that begins with the number of an item, its list.
+In: lines. Out: for each number of an item in one, its list.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from faithguard.claims._plain import ORDINAL
 from faithguard.repair._layout import PREFIX
 
-__all__ = ["MEANT", "Numbered", "Numbers", "key_of"]
+__all__ = ["MEANT", "Numbered", "Numbers", "key_of", "places_in"]
 
 _NUMBER_MEANT = r"\b(?:steps?|points?|items?|schritte?|punkte?|étapes?|pasos?) (\d{1,3})\b"
 MEANT = re.compile(_NUMBER_MEANT, re.IGNORECASE)
@@ -19,11 +21,32 @@ MEANT = re.compile(_NUMBER_MEANT, re.IGNORECASE)
 
 _BLANK = re.compile(r"(?:\r\n?|\n)[ \t>]*(?:\r\n?|\n)[ \t>]*\Z")
 _HEADING = re.compile(r"[ \t>]*#{1,6}\s")
+_GOES_ON = re.compile(
+    r"(?:(?<=[.!?:;…。)\]\"”’*_])|\A)(?P<quote>[ \t]+)(?P<indent>)(?P<open>\(?)(?P<number>\d{1,2})"
+    rf"(?P<close>[.)])[ \t]+(?=\w|\*\*)(?!{ORDINAL.pattern})"
+)
+"""The number of an item behind another one in a line."""
 
 
 def key_of(match: re.Match[str]) -> tuple[str, int, str]:
     """Return what the items of one numbered list have in common."""
     return match["quote"].strip(), len(match["indent"]), match["open"] + match["close"]
+
+
+def places_in(text: str, start: int, end: int, *, fresh: bool) -> Iterator[re.Match[str]]:
+    """Yield the matches of what may be the numbers of items in a line.
+
+    Args:
+        text: That holds the line.
+        start: Where the line begins.
+        end: Where it ends.
+        fresh: Whether it begins there; else that is where it goes on.
+    """
+    first = PREFIX.match(text, start, end) if fresh else None
+    if first is not None and first["number"]:
+        yield first
+        start = first.end()
+    yield from _GOES_ON.finditer(text, start, end)
 
 
 @dataclass(eq=False, slots=True)
@@ -45,8 +68,38 @@ class Numbers:
 
     def __init__(self) -> None:
         self._open: dict[tuple[str, int, str], Numbered] = {}
+        self._line: Numbered | None = None
+        """The list that goes on in the line that was read last."""
 
-    def read(self, text: str, start: int, end: int) -> tuple[Numbered, re.Match[str]] | None:
+    def line(
+        self, text: str, start: int, end: int, *, fresh: bool = True
+    ) -> Iterator[tuple[Numbered, re.Match[str]]]:
+        """Read a line; yield the list of each item in it, and the match of its number.
+
+        Args:
+            text: That holds the line.
+            start: Where the line begins.
+            end: Where it ends.
+            fresh: Whether it begins there; else it goes on there.
+        """
+        if fresh:
+            found = self._read(text, start, end)
+            self._line = None if found is None else found[0]
+            if found is not None:
+                yield found
+        for match in places_in(text, start, end, fresh=fresh):
+            if match.re is PREFIX:
+                continue
+            number = int(match["number"])
+            if self._line is not None and number == self._line.last + 1:
+                self._line.last = number
+            elif number == 1:
+                self._line = Numbered(key_of(match), number, number)
+            else:
+                continue
+            yield self._line, match
+
+    def _read(self, text: str, start: int, end: int) -> tuple[Numbered, re.Match[str]] | None:
         """Read a line of a text; return the list of the item that begins with it.
 
         Args:

@@ -32,7 +32,8 @@ from faithguard.verifiers.judge import Judge
 
 __all__ = ["Again", "Move", "StreamCourse"]
 
-_MARKER = re.compile(r"(?:[*+•▪●◦‣–—-]|\(?\d{1,3}[.)])[ \t]+")
+_PLACE = re.compile(r"\(?\d{1,3}[.)][ \t]+")
+_MARKER = re.compile(rf"[*+•▪●◦‣–—-][ \t]+|{_PLACE.pattern}")
 
 _CODE = 4
 """Spaces from which a line that begins a text is code."""
@@ -231,8 +232,10 @@ class StreamCourse:
             self._written.stand(),
         )
         begin = self._written.wrote(unit.text)
-        astray = self.mends and not self._fits(unit, begin)
+        changed = bool(self._kept or self._written.repairs)
+        misled = changed and self._numbering.misleads(unit.text, self.text)
         marks = self._numbering.read(unit.text, fresh=self._begins_line(begin))
+        astray = self.mends and changed and (misled or not self._fits(unit, begin, marks))
         bits, lead, used = self._bits(unit, begin, marks)
         at, text = len(self.text), ""
         for bit in bits:
@@ -295,7 +298,7 @@ class StreamCourse:
         )
         return not first & second
 
-    def _fits(self, unit: Unit, begin: int) -> bool:
+    def _fits(self, unit: Unit, begin: int, marks: Sequence[Mark]) -> bool:
         """Choose what leads to a unit; return whether it is then read as it was written.
 
         It is not where what it stood under was left out.
@@ -303,22 +306,24 @@ class StreamCourse:
         Args:
             unit: The last one that was written.
             begin: Where it begins.
+            marks: The numbers of items in it.
         """
-        if not (self._kept or self._written.repairs):
-            return True
-        if self._numbering.misleads(unit.text, self.text):
-            return False
         wanted = self._read(self._written.text, begin, self._written.claims)
         under, self._under = self._under, None
         if under is not None and wanted and wanted[0].depth > under:
             self._under = under
             return False
         known = () if self.progress.report is None else self.progress.report.claims
-        for leads in choices(self._kept, unit):
+        above = wanted[0].lead if wanted else ()
+        for leads in choices(self._kept, unit, above):
             kept, gap = narrowed(self._kept, leads, self._gap)
             text = self.text + "".join(lead.space + lead.text for lead in kept)
             text += "".join(self._spaced(unit, gap))
-            if self._read(text + unit.text.lstrip(), len(text), known) == wanted:
+            used = [mark for lead in kept for mark in lead.marks]
+            numbers = list(self._numbering.closed_up([*used, *marks], text))[len(used) :]
+            closed = _closed_up(begin, unit.text, unit.text, marks, iter(numbers))
+            own = "".join(bit.after for bit in closed)
+            if self._read(text + own.lstrip(), len(text), known) == wanted:
                 self._keep(kept, gap)
                 return True
         return False
@@ -347,10 +352,10 @@ class StreamCourse:
             unit: The unit.
             gap: The white space before what was left out before it.
         """
-        own, _ = _parted(unit.text)
+        own, text = _parted(unit.text)
         if not self._gone:
             return own, ""
-        goes_on = not unit.leads and not _lines(own)
+        goes_on = not unit.leads and not _lines(own) and not _PLACE.match(text)
         return wider(own, gap), self._marker if goes_on else ""
 
     def _bits(
@@ -417,9 +422,10 @@ class StreamCourse:
             self._kept.append(Lead(text, begin + start, gap, space, tuple(own)))
             start = end
         gap, text = _parted(unit.text[start:])
-        if _lines(gap) or self._begins_line(begin + start):
+        place = start + len(gap)
+        numbered = any(mark.start - place in (0, 1) for mark in marks)
+        if _lines(gap) or self._begins_line(begin + start) or numbered:
             marker = _MARKER.match(text)
-            place = start + len(gap)
             end = place + (marker.end() if marker else 0)
             self._marker = unit.text[place:end]
             self._marker_marks = [mark.moved(-place) for mark in marks if place <= mark.start < end]

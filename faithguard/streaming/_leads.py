@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from faithguard.claims._growing import Unit
+from faithguard.claims._plain import words_of
+from faithguard.claims._sentences import MARKER
 from faithguard.streaming._numbering import Mark
 
 __all__ = ["Lead", "choices", "narrowed", "wider"]
@@ -44,11 +46,17 @@ class Lead:
         return self.own + len(self.gap) + len(self.text)
 
 
-def choices(leads: Sequence[Lead], unit: Unit) -> Iterator[list[Lead]]:
+def choices(leads: Sequence[Lead], unit: Unit, under: Sequence[str] = ()) -> Iterator[list[Lead]]:
     """Yield which of some leads may go before a unit, the likeliest first.
 
     Titles do as long as they are in force, and lead-ins as long as their own line goes on; else
-    as few of them as it takes to read the unit as it was written.
+    as few of them as it takes to read the unit as it was written. What it stands under is among
+    them, also where what was released ends under the same words.
+
+    Args:
+        leads: What leads to what was left out.
+        unit: The next one.
+        under: The words of the lead-ins that it stands under where it was written.
     """
     own = next((rank for lead in _leads_of(unit) if (rank := _rank(lead))), 0)
     titles = [lead for lead in leads if (rank := _rank(lead.text)) and not 0 < own <= rank]
@@ -56,6 +64,10 @@ def choices(leads: Sequence[Lead], unit: Unit) -> Iterator[list[Lead]]:
     some = [list(few) for size in range(len(others) + 1) for few in combinations(others, size)]
     if not unit.leads and "\n" not in unit.text.rstrip():
         some.sort(key=lambda few: few[-1:] != others[-1:])
+    own_leads = [
+        next((lead for lead in reversed(others) if _says(lead, words)), None) for words in under
+    ]
+    some.sort(key=lambda few: not all(lead is None or lead in few for lead in own_leads))
     for few in some:
         yield sorted([*titles, *few], key=lambda lead: lead.own)
 
@@ -90,6 +102,11 @@ def wider(one: str, other: str) -> str:
         return one
     _, end, margin = one.rpartition("\n")
     return other[: other.rfind("\n") + 1] + margin if end else other
+
+
+def _says(lead: Lead, words: str) -> bool:
+    marker = MARKER.match(lead.text)
+    return words_of(lead.text[marker.end() if marker else 0 :]).endswith(words)
 
 
 def _leads_of(unit: Unit) -> Iterator[str]:

@@ -9,8 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from faithguard.repair._layout import PREFIX
-from faithguard.repair._numbers import MEANT, Numbered, Numbers, key_of
+from faithguard.repair._numbers import MEANT, Numbered, Numbers, key_of, places_in
 
 __all__ = ["Mark", "Numbering"]
 
@@ -59,17 +58,16 @@ class Numbering:
         """
         found: list[Mark] = []
         for line in _LINE.finditer(text):
-            if not (line.start() or fresh):
-                continue
-            fence = _FENCE.match(line[0])
+            begins = fresh or line.start() > 0
+            fence = _FENCE.match(line[0]) if begins else None
             if fence is not None and (not self._fence or fence[1].startswith(self._fence)):
                 self._fence = "" if self._fence else fence[1]
-            elif not self._fence and (item := self._numbers.read(text, *line.span())):
-                of, match = item
-                self._last.setdefault(of, of.first - 1)
-                before = self._written.get(of, of.first - 1)
-                self._written[of] = of.last
-                found.append(Mark(*match.span("number"), of.last, before, key_of(match), of))
+            elif not self._fence:
+                for of, match in self._numbers.line(text, *line.span(), fresh=begins):
+                    self._last.setdefault(of, of.first - 1)
+                    before = self._written.get(of, of.first - 1)
+                    self._written[of] = of.last
+                    found.append(Mark(*match.span("number"), of.last, before, key_of(match), of))
         return found
 
     def closed_up(self, marks: Sequence[Mark], said: str) -> Iterator[str]:
@@ -97,10 +95,12 @@ class Numbering:
             marks: Of what that was made of, in its order.
         """
         left = list(marks)
-        for line in _LINE.finditer(text) if left else ():
-            match = PREFIX.match(line[0])
-            if match is None or not match["number"]:
-                continue
+        places = (
+            match
+            for line in (_LINE.finditer(text) if left else ())
+            for match in places_in(text, *line.span(), fresh=True)
+        )
+        for match in places:
             key = key_of(match)
             same = [mark for mark in left if mark.key == key]
             # the first of all lost its margin

@@ -18,6 +18,7 @@ from faithguard.types import Claim, Failure, Verdict
 from faithguard.verifiers._context import Context, Sentence
 from faithguard.verifiers._facts import Fact, facts_of, has_verb, in_parts, mixed, words_in
 from faithguard.verifiers._measured import Measured, measured
+from faithguard.verifiers._placed import without_place
 from faithguard.verifiers._records import in_record
 from faithguard.verifiers._statement import NEGATIVE, Stated, chosen, stated
 from faithguard.verifiers._terms import analyse
@@ -213,6 +214,8 @@ def _put(claim: Claim, context: Context) -> Put:
     A yes is the statement that was asked about; a no is its opposite, and so is what says of a
     statement that it is not true.
     """
+    text = without_place(claim.text, context)
+    claim = claim if text == claim.text else replace(claim, text=text)
     denied = denied_in(claim.text)
     if denied is not None:
         reading = put(replace(claim, text=denied), context)

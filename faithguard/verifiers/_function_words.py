@@ -29,5 +29,6 @@ FUNCTION_WORDS = frozenset(
     foram tem têm do da dos das em no na nos nas com para por que se seu sua também het een en
     maar is zijn was waren wordt worden heeft hebben van te op met voor door als ook dat
     zich naar yes ja sí oui sì sim
+    e.g i.e approx cf viz z.b d.h bzw p.ex p.ej
     """.split()
 ) - {"no"}

@@ -45,7 +45,7 @@ def kinds(answer: str, question: str | None = None) -> list[str]:
 
 def test_name_has_a_version() -> None:
     """A report can say which splitter made its claims."""
-    assert LocalClaims().name == "local-claims@6"
+    assert LocalClaims().name == "local-claims@7"
 
 
 def test_async_gives_the_same() -> None:
@@ -78,6 +78,55 @@ def test_async_gives_the_same() -> None:
 def test_sentences(answer: str, expected: int) -> None:
     """Stops that end no sentence do not cut; sentences without a stop are found."""
     assert len(extract(answer)) == expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("**1. Loan:** It is free. It ends in May.", ["Loan: It is free.", "It ends in May."]),
+        ("__2) Loan:__ It is free.", ["Loan: It is free."]),
+        ("**a) Loan** It is free.", ["Loan It is free."]),
+        ("**III. Loan:** It is free.", ["Loan: It is free."]),
+        ("**1.1. Loan:** It is free.", ["Loan: It is free."]),
+        ("**1.** It is free.\n**2.** It ends.", ["It is free.", "It ends."]),
+        ("<b>1. Loan:</b> It is free.", ["Loan: It is free."]),
+        ("1️⃣ It is free.\n2️⃣ It ends in May.", ["It is free.", "It ends in May."]),
+        ("- **1. Loan:** It is free.", ["Loan: It is free."]),
+        ("**1. Loan**\nIt is free.\n\n**2. End**\nIt ends.", ["It is free.", "It ends."]),
+        ("1. **Loan** – It is free.", ["Loan – It is free."]),
+        ("### 1. Loan\nIt is free.", ["It is free."]),
+        ("**Step 2 – Loan**: It is free.", ["Step 2 – Loan: It is free."]),
+        (
+            "Step 1. Go in. Step 2. It is free. Step 3. It ends.",
+            ["Step 1. Go in.", "Step 2. It is free.", "Step 3. It ends."],
+        ),
+        ("Q1. When is it free? A1. It is free in May.", None),
+        (
+            "Article 5. It is free. Article 6. It ends.",
+            ["Article 5. It is free.", "Article 6. It ends."],
+        ),
+        ("**A. Loan:** It is free.", ["A. Loan: It is free."]),
+        ("**3. Etage:** Es ist frei.", ["3. Etage: Es ist frei."]),
+        ("**J. Ruiz** paid it.", ["J. Ruiz paid it."]),
+        (
+            "Bus No. 5 is free, see Sec. 3.1. It ends.",
+            ["Bus No. 5 is free, see Sec. 3.1.", "It ends."],
+        ),
+        (
+            "St. Anne is old. U.S. law ends i.e. 0.2 g.",
+            ["St. Anne is old.", "U.S. law ends i.e. 0.2 g."],
+        ),
+        ("It costs **12 EUR.** It is free.", ["It costs 12 EUR.", "It is free."]),
+    ],
+)
+def test_the_place_in_a_list_is_no_claim_of_its_own(
+    answer: str, expected: list[str] | None
+) -> None:
+    """A number in bold type is that of an item; one behind a word or a name stays with it."""
+    if expected is None:
+        assert kinds(answer) == ["question", "fact"]
+    else:
+        assert texts(answer) == expected
 
 
 def test_citations_leave_the_text_and_stay_in_the_span() -> None:

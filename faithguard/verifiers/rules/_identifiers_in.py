@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -34,12 +35,13 @@ class Identifier:
     @property
     def shape(self) -> str:
         """Letters and digits as classes: what can stand in one place have like shapes."""
-        if self.kind != "code":
-            return self.kind
-        letters = len(self.plain) - len(self.plain.lstrip(_LETTERS))
-        return "a" * min(letters, 3) + re.sub(
-            r"\d+", "9", re.sub(r"[a-z]+", "a", self.plain[letters:])
-        )
+        return self.kind if self.kind != "code" else _shape(self.plain)
+
+
+@lru_cache(maxsize=4_096)
+def _shape(plain: str) -> str:
+    letters = len(plain) - len(plain.lstrip(_LETTERS))
+    return "a" * min(letters, 3) + re.sub(r"\d+", "9", re.sub(r"[a-z]+", "a", plain[letters:]))
 
 
 # Each kind with what a text must hold, which is cheap to look for, and its pattern; the first that

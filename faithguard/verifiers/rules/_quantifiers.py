@@ -114,7 +114,7 @@ def counted_otherwise(scene: Scene, name: str) -> Verdict | None:
                 if (other & noun or (_ANY in other and 2 * len(alike(rest, said)) > len(rest)))
                 and (alike(rest, said) or not (rest and said))
             ]
-            told = alike(rest, frozenset().union(*(q[3] for q in theirs)))
+            told = alike(rest, frozenset[str]().union(*(q[3] for q in theirs)))
             least = _LEAST if 3 * len(told) > len(rest) else CLOSE
             if not same or near.share < least or any(s == strength for _, s in same):
                 continue

@@ -12,6 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from heapq import nsmallest
 from typing import Any, overload
 
 from faithguard._lazy import lazy
@@ -98,6 +99,7 @@ class _Pages:
         self._subjects: dict[int, frozenset[str]] = {}
         self._following: dict[int, bool] = {}
         self._proper: dict[str, bool] = {}
+        self._partners: dict[str, frozenset[str]] = {}
         self._capitals: dict[int, set[str]] = {}
         self._small: dict[str, bool] = {}
         self._named: dict[str, bool] = {}
@@ -187,14 +189,18 @@ class _Pages:
             )
         return self._small[token.lower]
 
-    def partners(self, key: str) -> set[str]:
+    def partners(self, key: str) -> frozenset[str]:
         """Return the words that stand in one name with a word: "Alba" with "Hotel"."""
+        if (known := self._partners.get(key)) is not None:
+            return known
         runs = (
             {token.key for token in reading.tokens[first:last] if token.key}
             for reading in map(self.readings.__getitem__, self.holders(key))
             for first, last in reading.names
         )
-        return {other for run in runs if key in run for other in run if other != key}
+        found = {other for run in runs if key in run for other in run if other != key}
+        self._partners[key] = frozenset(found)
+        return self._partners[key]
 
     def inherited(self, number: int) -> frozenset[str]:
         """Return what a sentence says of the subject of the one before: "It is fixed in 4.2"."""
@@ -341,10 +347,10 @@ def _near(claim: Reading, pages: _Pages) -> tuple[Near, ...]:
         if len(holders) <= _COMMON:
             for number in holders:
                 scores[number] += weight
-    order = sorted(scores, key=lambda number: (-scores[number], number))[:_MOST_NEAR]
+    order = nsmallest(_MOST_NEAR, ((-score, number) for number, score in scores.items()))
     return tuple(
         Near(number, pages.sentences[number], pages.readings[number], scores[number] / whole)
-        for number in order
+        for _, number in order
     )
 
 

@@ -2,8 +2,8 @@
 
 In: keys of words. Out: the numbers of the groups of synonyms and of words made of one another
 ("agree", "agreement") that a key is in, whether two keys are in one, and the keys that say the
-opposite. `groups.txt` and `opposites.txt` hold stems of the common senses of WordNet; see
-`LICENSE`.
+opposite. The files hold stems of the common senses of WordNet (see `LICENSE`);
+`python -m tests.verifiers.rules.lexicon` writes them.
 """
 
 from __future__ import annotations

@@ -114,6 +114,8 @@ def _worked_out(scene: Scene, value: Value, lines: list[tuple[Value, ...]]) -> b
         return True
     if is_the_rest(value, lines, [scene.all[n].text for n in _numbers_near(scene)]):
         return True
+    if _is_other_part(scene, value) and not _framed(scene, value):
+        return True
     same = [n.reading for n in scene.near if share_beside(scene, value, n) >= SAME_STATEMENT]
     told = says_worked_out(scene.reading, value, same)
     compared = is_compared(scene, value)
@@ -128,6 +130,28 @@ def _worked_out(scene: Scene, value: Value, lines: list[tuple[Value, ...]]) -> b
         return False
     lines += [_cells(near.reading, value) for near in scene.near if near.reading.row]
     return workable(value, lines, scene.reading) or _is_input(scene, value, lines)
+
+
+def _is_other_part(scene: Scene, value: Value) -> bool:
+    """Whether a count is what a part leaves of a whole: nine, "of the twelve only three"."""
+    if not _counts(value):
+        return False
+    for near in scene.near[:3]:
+        counts = [one for one in near.reading.values if _counts(one)]
+        for whole in counts:
+            if _OF_THE.search(near.reading.text[: whole.start]) is None:
+                continue
+            left = {a - b for part in counts for a in _numbers(whole) for b in _numbers(part)}
+            if not left.isdisjoint(_numbers(value)):
+                return True
+    return False
+
+
+def _numbers(value: Value) -> list[Fraction]:
+    return [r for r in value.readings if isinstance(r, Fraction)]
+
+
+_OF_THE = re.compile(r"\bof\s+(?:(?:the|its|their|our|these|those|all)\s+)+$", re.I)
 
 
 def _of_two(scene: Scene, value: Value) -> bool:

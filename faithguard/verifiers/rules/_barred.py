@@ -332,9 +332,24 @@ def _closed_on(scene: Scene, value: Value) -> Near | None:
             if not _CLOSED.search(" ".join(token.lower for token in words)):
                 return None  # said to be open, or of something else
             others = clause.keys - _CLOSED_KEYS - scene.reading.keys
+            if words[0].lower in _WE and _timed_apart(scene, number):
+                return None
             if words[0].lower in _WE or not others:
                 found = found or scene.at(number)
     return found
+
+
+def _timed_apart(scene: Scene, number: int) -> bool:
+    """Whether another sentence gives times of what a claim is about: "the lines are staffed"."""
+    about = scene.pages.inherited(number) | scene.all[number].keys
+    if not about.isdisjoint(scene.reading.keys):
+        return False
+    return any(
+        value.family in ("clock", "days")
+        for near in scene.near
+        if near.number != number
+        for value in near.reading.values
+    )
 
 
 def _within(day: Value, other: Value) -> bool:

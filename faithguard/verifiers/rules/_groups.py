@@ -177,6 +177,8 @@ class Groups:
             return _Step("modal", denies=True, words=2)  # "has yet to begin"
         if word in ("since", "yet") and last == "have":
             return _Step(last)
+        if word == "in" and following == "any" and self._word(place + 2) == "case":
+            return _Step(last, words=3)
         if word == "no" and following == "longer":
             return _Step(last, denies=True, words=2)
         if word in NOT or word in ADVERBS or (word.endswith("ly") and len(word) > SHORT):

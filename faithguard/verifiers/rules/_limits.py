@@ -54,6 +54,8 @@ _KEPT = re.compile(
     re.I,
 )
 _NEGATIVE = re.compile(r"\b(?:no|not|cannot|nobody|never|without|none|\w+n['’]t)\b", re.I)
+_ROW = re.compile(r":\s[^:;]+;[^:;]+:\s")
+"""A row of a table, told: a dash in it says no."""
 _LIGHT = frozenset("do made make take thing case".split())
 _FEWEST = 2
 _BEHIND = 60
@@ -83,6 +85,7 @@ def limit_ignored(scene: Scene, name: str) -> Verdict | None:
         return None
     waivers = list(_waivers(mine))
     kept = _KEPT.search(_WAIVED.sub(" ", mine.text)) is not None
+    listed = _ROW.search(mine.text) is not None
     conditions = [
         limit for limit in _limits(mine) if limit.kind not in ("exception", "unless", "without")
     ]
@@ -114,7 +117,7 @@ def limit_ignored(scene: Scene, name: str) -> Verdict | None:
                 continue
             excepted = (
                 limit.kind == "exception"
-                and not (kept or waivers)
+                and not (kept or waivers or listed)
                 and _all_said(limit, mine, scene)
             )
             if waived or excepted:

@@ -55,7 +55,7 @@ def _who(deed: Deed) -> frozenset[str]:
 
 
 def _who_of_more(deed: Deed, reading: Reading) -> bool:
-    """Whether a "who" behind a comma may mean what stands farther back: "Ann, a pupil of Bo, who"."""
+    """Whether "who" may mean what stands farther back: "Ann, a pupil of Bo, who"."""
     words = [t.lower for t in reading.tokens[max(0, deed.start - 1) : deed.start + 1]]
     return words[-1:] == ["who"] and words[0] == ","
 
@@ -117,7 +117,8 @@ def _to_another(scene: Scene, mine: Deed) -> Near | None:
         for theirs in known_deeds(scene, near):
             if theirs.verb != mine.verb or theirs.denied:
                 continue
-            if mine_to & theirs.sides or not theirs.agents or theirs.guessed:
+            unsure = theirs.guessed and theirs.pronoun
+            if mine_to & theirs.sides or not theirs.agents or unsure:
                 return None
             if _goes_on(theirs, near.reading) and mine_to <= near.reading.keys:
                 return None  # "reads CSV and JSON files"
@@ -129,7 +130,10 @@ def _to_another(scene: Scene, mine: Deed) -> Near | None:
 
 def _goes_on(deed: Deed, reading: Reading) -> bool:
     """Whether what a deed is done to is joined to more of it."""
-    return any(t.lower in JOINS or t.lower == "," for t in reading.tokens[deed.end : deed.end + 1])
+    ends = PREPOSITIONS | JOINS | {",", ";", "."}
+    after = (t.lower for t in reading.tokens[deed.at + 1 :] if t.lower in ends)
+    end = next(after, "")
+    return end in JOINS or end == ","
 
 
 def _object(deed: Deed, reading: Reading) -> frozenset[str]:

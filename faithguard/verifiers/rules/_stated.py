@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from itertools import pairwise
 
 from faithguard.types import Verdict
@@ -114,6 +115,8 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
     )
     if rival is None or any(_fits(scene, value, slot, rival) for slot in own):
         return None
+    if _tells_apart(scene, value, rival):
+        return None
     reason = f"the context says {rival.text!r} of this, and {value.text!r} of something else"
     return contradiction(scene, name, reason, rival.near)
 
@@ -172,6 +175,32 @@ def _fits(scene: Scene, value: Value, own: Slot, rival: Slot) -> bool:
         for reading, (begin, end) in zip(both, (segment(own), segment(rival)), strict=True)
     ]
     return not scene.reading.hard & (keys[1] - keys[0])
+
+
+def _tells_apart(scene: Scene, value: Value, rival: Slot) -> bool:
+    """Whether a claim says by how much two values differ: "3 points above the target of 90"."""
+    if _BY_HOW_MUCH.search(scene.reading.text) is None:
+        return False
+    here = {
+        abs(a - b)
+        for other in _at(rival)
+        if value.family == other.family == "number"
+        for x, y in ((value.readings, other.readings), (value.bare, other.bare))
+        for a in x
+        for b in y
+        if isinstance(a, Fraction) and isinstance(b, Fraction)
+    }
+    return any(
+        one is not value and not here.isdisjoint(one.readings | one.bare)
+        for one in scene.reading.values
+    )
+
+
+_BY_HOW_MUCH = re.compile(
+    r"\b(?:sav(?:es?|ed|ing)|exceed\w*|above|below|beyond|short\s+of|more|less|fewer|miss(?:es|ed)|beat|cheaper|dearer"
+    r"|off|discount|reduc\w+|higher|lower|longer|shorter|ahead|behind|over|under|then|another|further)\b",
+    re.I,
+)
 
 
 def _within(slot: Slot) -> list[Value]:

@@ -103,7 +103,11 @@ def _of_another(scene: Scene, name: str) -> Verdict | None:
     for clause in scene.reading.clauses:
         for subject in _subjects(scene, clause):
             rest = _rest(scene.reading, clause) - subject
-            if len(rest) + len(clause.values) < _FEWEST or clause.ids or _in_brackets(scene, clause):
+            if (
+                len(rest) + len(clause.values) < _FEWEST
+                or clause.ids
+                or _in_brackets(scene, clause)
+            ):
                 continue
             found = _holder(scene, clause, rest, subject)
             if found is not None:

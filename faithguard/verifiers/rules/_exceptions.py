@@ -7,6 +7,7 @@ is demanded; else None.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from faithguard.types import Verdict
 from faithguard.verifiers.rules._antonyms import opposed, opposite
@@ -23,6 +24,13 @@ _EXCEPT = re.compile(
     r"|außer|ausgenommen|sauf|excepté|hormis|salvo|excepto|tranne|eccetto|exceto)\b",
     re.I,
 )
+
+
+@lru_cache(maxsize=1_024)
+def _exception_in(text: str) -> re.Match[str] | None:
+    return _EXCEPT.search(text)
+
+
 _PHRASE_ENDS = re.compile(r"[,.;:!?()]|\s(?:and|but|und|aber|et|mais|y|pero|ma|mas)\s")
 
 
@@ -47,7 +55,7 @@ def excepted(scene: Scene, name: str) -> Verdict | None:
     if _FREED.search(scene.reading.text):
         return None  # "children need no licence" says so too
     for near in scene.near[:FEW_NEAR]:
-        match = _EXCEPT.search(near.reading.text)
+        match = _exception_in(near.reading.text)
         if match is None:
             continue
         keys, values = _phrase_after(near.reading, match.end())
@@ -72,7 +80,7 @@ def excepted(scene: Scene, name: str) -> Verdict | None:
 
 def is_excepted(scene: Scene, near: Near) -> bool:
     """Whether a claim speaks of what a sentence excepts: "open daily except Tuesdays"."""
-    match = _EXCEPT.search(near.reading.text)
+    match = _exception_in(near.reading.text)
     if match is None:
         return False
     keys, values = _phrase_after(near.reading, match.end())

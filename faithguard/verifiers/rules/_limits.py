@@ -84,8 +84,6 @@ def limit_ignored(scene: Scene, name: str) -> Verdict | None:
     if language(mine.text) != "en":
         return None
     waivers = list(_waivers(mine))
-    kept = _KEPT.search(_WAIVED.sub(" ", mine.text)) is not None
-    listed = _ROW.search(mine.text) is not None
     conditions = [
         limit for limit in _limits(mine) if limit.kind not in ("exception", "unless", "without")
     ]
@@ -117,13 +115,19 @@ def limit_ignored(scene: Scene, name: str) -> Verdict | None:
                 continue
             excepted = (
                 limit.kind == "exception"
-                and not (kept or waivers or listed)
+                and not waivers
                 and _all_said(limit, mine, scene)
+                and not _keeps(mine.text)
             )
             if waived or excepted:
                 reason = f"the context limits it: {limit.text[:60]!r}"
                 return contradiction(scene, name, reason, near)
     return None
+
+
+def _keeps(text: str) -> bool:
+    """Whether a claim tells of an exception, or of a no, itself."""
+    return _KEPT.search(_WAIVED.sub(" ", text)) is not None or _ROW.search(text) is not None
 
 
 def _denied_before(scene: Scene, at: int) -> bool:

@@ -20,7 +20,13 @@ __all__ = ["opposite_said"]
 
 def opposite_said(scene: Scene, name: str) -> Verdict | None:
     """Veto where the opposite of a word stands in its place."""
-    left = [n for n in scene.near if not (is_excepted(scene, n) or compared_alike(scene, n))]
+    against = frozenset().union(*(opposite(token.lower) for token in scene.reading.tokens))
+    left = [
+        near
+        for near in scene.near
+        if not against.isdisjoint(_places(near, scene))
+        and not (is_excepted(scene, near) or compared_alike(scene, near))
+    ]
     own = {token.lower for token in scene.reading.tokens} if left else set[str]()
     for mine in parts_of(scene.reading, None) if left else ():
         for near in left:

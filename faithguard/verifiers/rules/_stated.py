@@ -229,13 +229,14 @@ def _slots(scene: Scene, value: Value, kind: set[str]) -> tuple[list[Slot], list
         _ends_a_range(slot.near.reading, one) for slot in own for one in _at(slot)
     )
     for near in {near.number: near for near in [*scene.near, *(s.near for s in own)]}.values():
+        of_all = _OPENS_WITH_OF.search(near.reading.text) is not None
         for other in near.reading.values:
             clause = near.reading.clause_at(other.start)
             if clause is None or other.text.lower() in ORDINALS:
                 continue
             if any(v.agrees(other) for v in (value, *stated)):
                 continue
-            if _OF_ALL.search(near.reading.text, 0, other.start):
+            if of_all and _OF_ALL.search(near.reading.text, 0, other.start):
                 continue  # "Of 178 leavers, 18 ...": the whole
             if not ranged and _ends_a_range(near.reading, other):
                 continue  # "100 litres", of "40 to 120 litres"
@@ -272,6 +273,7 @@ _PART_OF = re.compile(
 )
 
 
+_OPENS_WITH_OF = re.compile(r"(?:^|[.;:]\s+)[Oo]f\s")
 _OF_ALL = re.compile(r"(?:^|[.;:]\s+)[Oo]f\s+(?:[\w'’]+\s+){0,4}$")
 
 

@@ -299,8 +299,8 @@ def _near(value: Value, number: float, found: float) -> bool:
         return True
     if value.approximate and apart <= 0.05 * abs(found):
         return True
-    exact = Fraction(found).limit_denominator(10**6)
     if value.approximate:
+        exact = Fraction(found).limit_denominator(10**6)
         return value.rounds(Fraction(number).limit_denominator(10**6), exact)
     decimals = re.search(r"[.,](\d+)", value.text)
     if value.unit in ("%", "percentage point", "times"):

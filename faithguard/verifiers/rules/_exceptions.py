@@ -50,11 +50,14 @@ SCOPE = 8
 
 def excepted(scene: Scene, name: str) -> Verdict | None:
     """Veto what is said of the very thing that the context excepts from it."""
+    nears = [near for near in scene.near[:FEW_NEAR] if _exception_in(near.reading.text)]
+    if not nears:
+        return None
     if _EXCEPT.search(scene.reading.text) or ONLY.search(scene.reading.text):
         return None  # "not except in the yard" says "only in the yard"
     if _FREED.search(scene.reading.text):
         return None  # "children need no licence" says so too
-    for near in scene.near[:FEW_NEAR]:
+    for near in nears:
         match = _exception_in(near.reading.text)
         if match is None:
             continue

@@ -20,7 +20,7 @@ __all__ = ["opposite_said"]
 
 def opposite_said(scene: Scene, name: str) -> Verdict | None:
     """Veto where the opposite of a word stands in its place."""
-    against = frozenset().union(*(opposite(token.lower) for token in scene.reading.tokens))
+    against = {other for token in scene.reading.tokens for other in opposite(token.lower)}
     left = [
         near
         for near in scene.near

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 __all__ = [
     "Boxes",
@@ -349,6 +350,7 @@ _SMALL = frozenset(
 )
 
 
+@lru_cache(maxsize=2_048)
 def is_negative(text: str) -> bool:
     """Say whether words deny or forbid something themselves."""
     return _NEGATIVE.search(text) is not None

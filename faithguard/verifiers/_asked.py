@@ -263,8 +263,9 @@ def _put(claim: Claim, context: Context) -> Put:
 
 
 _HANGING = re.compile(
-    r"(?:but |and |though )?(?:(?:only|not|just|if|unless|when|provided|providing|as long as|"
-    r"except|for|on|in|at|with|without|during|under|from|to|by|of|until|before|after|within)\b|$)",
+    r"(?:but |and |though )?(?:(?:only|just|not(?! (?:one|a single|any|all|every\w*) )|if|unless|"
+    r"when|provided|providing|as long as|except|for|on|in|at|with|without|during|under|from|to|"
+    r"by|of|until|before|after|within)\b|$)",
     re.IGNORECASE,
 )
 

@@ -203,13 +203,22 @@ class Context:
 
     def holders(self, value: Value) -> frozenset[int]:
         """Return the numbers of the sentences that hold a value, however they write it."""
-        return frozenset(
-            number
-            for mark in value.sought
-            for other, numbers in self._valued.get(mark, ())
-            if value.agrees(other)
-            for number in numbers
-        )
+        found = self._held.get(value)
+        if found is None:
+            if len(self._held) >= _MOST_SELECTIONS:
+                self._held.clear()
+            found = self._held[value] = frozenset(
+                number
+                for mark in value.sought
+                for other, numbers in self._valued.get(mark, ())
+                if value.agrees(other)
+                for number in numbers
+            )
+        return found
+
+    @lazy
+    def _held(self) -> dict[Value, frozenset[int]]:
+        return {}
 
     def weight(self, key: str) -> float:
         """How much a word tells: rare in the context is more. Source: the idf of BM25."""

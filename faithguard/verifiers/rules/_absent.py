@@ -39,6 +39,7 @@ from faithguard.verifiers.rules._measures import (
     is_year,
     share_beside,
 )
+from faithguard.verifiers.rules._parts import negates
 from faithguard.verifiers.rules._reading import Reading, Token
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, unmentioned
 from faithguard.verifiers.rules._slots import counted, is_listed
@@ -114,6 +115,8 @@ def _worked_out(scene: Scene, value: Value, lines: list[tuple[Value, ...]]) -> b
         return True
     if is_the_rest(value, lines, [scene.all[n].text for n in _numbers_near(scene)]):
         return True
+    if _is_other_part(scene, value) and not _framed(scene, value):
+        return True
     same = [n.reading for n in scene.near if share_beside(scene, value, n) >= SAME_STATEMENT]
     told = says_worked_out(scene.reading, value, same)
     compared = is_compared(scene, value)
@@ -128,6 +131,46 @@ def _worked_out(scene: Scene, value: Value, lines: list[tuple[Value, ...]]) -> b
         return False
     lines += [_cells(near.reading, value) for near in scene.near if near.reading.row]
     return workable(value, lines, scene.reading) or _is_input(scene, value, lines)
+
+
+def _is_other_part(scene: Scene, value: Value) -> bool:
+    """Whether a count is what a part leaves of a whole: nine, "of the twelve only three"."""
+    if not _is_count(value):
+        return False
+    for near in scene.near[:3]:
+        counts = [one for one in near.reading.values if _is_count(one)]
+        for whole in counts:
+            if _OF_THE.search(near.reading.text[: whole.start]) is None:
+                continue
+            left = {
+                a - b
+                for part in counts
+                if not _says_of_part(scene.reading, near.reading, part)
+                for a in _numbers(whole)
+                for b in _numbers(part)
+            }
+            if not left.isdisjoint(_numbers(value)):
+                return True
+    return False
+
+
+def _says_of_part(claim: Reading, sentence: Reading, part: Value) -> bool:
+    """Whether a claim says, and does not deny, what a sentence says of a part."""
+    clause = sentence.clause_at(part.start)
+    after = [t for t in sentence.words(clause) if t.start >= part.end] if clause else []
+    keys = {t.key for t in after if t.key}
+    return keys <= claim.keys and not any(negates(t, claim.text) for t in claim.tokens)
+
+
+def _is_count(value: Value) -> bool:
+    return value.family == "number" and value.unit in ("", "person", "times") and not is_year(value)
+
+
+def _numbers(value: Value) -> list[Fraction]:
+    return [r for r in value.readings if isinstance(r, Fraction)]
+
+
+_OF_THE = re.compile(r"\bof\s+(?:(?:the|its|their|our|these|those|all)\s+)+$", re.I)
 
 
 def _of_two(scene: Scene, value: Value) -> bool:

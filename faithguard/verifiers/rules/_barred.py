@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from faithguard._denied import is_negative
 from faithguard.types import Verdict
 from faithguard.verifiers._values import Value
-from faithguard.verifiers.rules._deeds import Deed, deeds_of
+from faithguard.verifiers.rules._deeds import Deed
 from faithguard.verifiers.rules._measures import holding
 from faithguard.verifiers.rules._parts import ONLY
 from faithguard.verifiers.rules._reading import Reading, Token, key_of, read
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 from faithguard.verifiers.rules._small_words import BOUNDS, PREPOSITIONS
-from faithguard.verifiers.rules._told import joined, known_deeds, told
+from faithguard.verifiers.rules._told import deeds_in, joined, known_deeds, told
 
 __all__ = ["barred", "is_closed", "on_closed_days"]
 
@@ -136,7 +136,7 @@ def _items_of(text: str) -> Iterator[_Item]:
     if is_negative(before) or is_negative(item) or ONLY.search(text):
         return
     reading = read(item)
-    if deeds_of(reading) or not reading.keys:
+    if not reading.keys or deeds_in(item):
         return
     said = read(before).keys
     for part in joined(reading.tokens):
@@ -332,9 +332,24 @@ def _closed_on(scene: Scene, value: Value) -> Near | None:
             if not _CLOSED.search(" ".join(token.lower for token in words)):
                 return None  # said to be open, or of something else
             others = clause.keys - _CLOSED_KEYS - scene.reading.keys
+            if words[0].lower in _WE and _timed_apart(scene, number):
+                return None
             if words[0].lower in _WE or not others:
                 found = found or scene.at(number)
     return found
+
+
+def _timed_apart(scene: Scene, number: int) -> bool:
+    """Whether another sentence gives times of what a claim is about: "the lines are staffed"."""
+    about = scene.pages.inherited(number) | scene.all[number].keys
+    if not about.isdisjoint(scene.reading.keys):
+        return False
+    return any(
+        value.family in ("clock", "days")
+        for near in scene.near
+        if near.number != number
+        for value in near.reading.values
+    )
 
 
 def _within(day: Value, other: Value) -> bool:

@@ -38,7 +38,7 @@ def bound_to_another(scene: Scene, name: str) -> Verdict | None:
         named = (
             not (mine.pronoun or mine.guessed) and _names(who, scene) and all(map(scene.known, who))
         )
-        if near is None and named:
+        if near is None and named and not _who_of_more(mine, scene.reading):
             near = _of_another(scene, mine, who)
         if near is not None:
             reason = f"the context says it of another: {near.sentence.text[:80]!r}"
@@ -52,6 +52,12 @@ _TOGETHER = SYMMETRIC - {"have"} | {"take"}
 def _who(deed: Deed) -> frozenset[str]:
     """Return whom a deed is told of: who does it, or else to whom it is done."""
     return deed.agents or deed.subject
+
+
+def _who_of_more(deed: Deed, reading: Reading) -> bool:
+    """Whether "who" may mean what stands farther back: "Ann, a pupil of Bo, who"."""
+    words = [t.lower for t in reading.tokens[max(0, deed.start - 1) : deed.start + 1]]
+    return words[-1:] == ["who"] and words[0] == ","
 
 
 def _names(keys: frozenset[str], scene: Scene) -> frozenset[str]:
@@ -104,17 +110,30 @@ def _to_another(scene: Scene, mine: Deed) -> Near | None:
     mine_to = _object(mine, scene.reading)
     if not _names(mine_to, scene) or not mine.agents or not all(map(scene.known, mine_to)):
         return None
+    if mine.guessed or mine.conditional:
+        return None
     against: Near | None = None
     for near in short_sentences(scene):
         for theirs in known_deeds(scene, near):
             if theirs.verb != mine.verb or theirs.denied:
                 continue
-            if mine_to & theirs.sides or not theirs.agents:
+            unsure = theirs.guessed and theirs.pronoun
+            if mine_to & theirs.sides or not theirs.agents or unsure:
                 return None
+            if _goes_on(theirs, near.reading) and mine_to <= near.reading.keys:
+                return None  # "reads CSV and JSON files"
             theirs_to = _object(theirs, near.reading)
             if alike(mine.agents, theirs.agents) and _two(mine_to, theirs_to, scene):
                 against = against or near
     return against
+
+
+def _goes_on(deed: Deed, reading: Reading) -> bool:
+    """Whether what a deed is done to is joined to more of it."""
+    ends = PREPOSITIONS | JOINS | {",", ";", "."}
+    after = (t.lower for t in reading.tokens[deed.at + 1 :] if t.lower in ends)
+    end = next(after, "")
+    return end in JOINS or end == ","
 
 
 def _object(deed: Deed, reading: Reading) -> frozenset[str]:

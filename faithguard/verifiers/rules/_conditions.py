@@ -68,7 +68,8 @@ _HOLDING = frozenset("with who whose holding aged over under having without that
 def condition_dropped(scene: Scene) -> tuple[str, Near] | None:
     """Return the condition that a claim drops, and the sentence that makes it."""
     mine = scene.reading
-    if scene.stands or not mine.keys or _KEPT.search(mine.text):
+    first = scene.near[:1]
+    if not first or first[0].share < _ALL or scene.stands or _KEPT.search(mine.text):
         return None
     asked = read(scene.context.question or "")
     found: tuple[str, Near] | None = None

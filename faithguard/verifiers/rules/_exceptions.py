@@ -7,6 +7,7 @@ is demanded; else None.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from faithguard.types import Verdict
 from faithguard.verifiers.rules._antonyms import opposed, opposite
@@ -23,6 +24,13 @@ _EXCEPT = re.compile(
     r"|außer|ausgenommen|sauf|excepté|hormis|salvo|excepto|tranne|eccetto|exceto)\b",
     re.I,
 )
+
+
+@lru_cache(maxsize=1_024)
+def _exception_in(text: str) -> re.Match[str] | None:
+    return _EXCEPT.search(text)
+
+
 _PHRASE_ENDS = re.compile(r"[,.;:!?()]|\s(?:and|but|und|aber|et|mais|y|pero|ma|mas)\s")
 
 
@@ -42,12 +50,15 @@ SCOPE = 8
 
 def excepted(scene: Scene, name: str) -> Verdict | None:
     """Veto what is said of the very thing that the context excepts from it."""
+    nears = [near for near in scene.near[:FEW_NEAR] if _exception_in(near.reading.text)]
+    if not nears:
+        return None
     if _EXCEPT.search(scene.reading.text) or ONLY.search(scene.reading.text):
         return None  # "not except in the yard" says "only in the yard"
     if _FREED.search(scene.reading.text):
         return None  # "children need no licence" says so too
-    for near in scene.near[:FEW_NEAR]:
-        match = _EXCEPT.search(near.reading.text)
+    for near in nears:
+        match = _exception_in(near.reading.text)
         if match is None:
             continue
         keys, values = _phrase_after(near.reading, match.end())
@@ -72,7 +83,7 @@ def excepted(scene: Scene, name: str) -> Verdict | None:
 
 def is_excepted(scene: Scene, near: Near) -> bool:
     """Whether a claim speaks of what a sentence excepts: "open daily except Tuesdays"."""
-    match = _EXCEPT.search(near.reading.text)
+    match = _exception_in(near.reading.text)
     if match is None:
         return False
     keys, values = _phrase_after(near.reading, match.end())

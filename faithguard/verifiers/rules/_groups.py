@@ -177,6 +177,8 @@ class Groups:
             return _Step("modal", denies=True, words=2)  # "has yet to begin"
         if word in ("since", "yet") and last == "have":
             return _Step(last)
+        if word == "in" and following == "any" and self._word(place + 2) == "case":
+            return _Step(last, words=3)
         if word == "no" and following == "longer":
             return _Step(last, denies=True, words=2)
         if word in NOT or word in ADVERBS or (word.endswith("ly") and len(word) > SHORT):
@@ -293,6 +295,8 @@ class Groups:
     def _third_person(self, number: int, before: int, denied: bool) -> Group | None:
         """Read a word in "s" as a verb, unless it is a plural: "the rods absorb"."""
         previous, following = self._word(before), self._word(number + 1)
+        if self._base(before - 1)[0] in DO and before and base_of(previous) == previous:
+            return None  # "does not cover drops"
         near = self.words[max(0, before - 2) : before]
         finite = number + 1 < len(self.words) and self._base(number + 1)[0] in FINITE
         if finite and RELATIVE.isdisjoint(near):

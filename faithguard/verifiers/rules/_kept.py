@@ -51,9 +51,12 @@ class _Kept:
 def kept_to(scene: Scene, name: str) -> Verdict | None:
     """Veto what is given to another, or to all, where the context keeps it to one of a kind."""
     text = scene.reading.text
+    found = list(_all_kept(scene))
+    if not found:
+        return None
     if ONLY.search(text) or _FREED.search(text) or is_negative(text) or _NO.search(text):
         return None
-    for kept in _all_kept(scene):
+    for kept in found:
         if not any(given <= scene.reading.keys for given in kept.given):
             continue
         others = _others(scene, kept)
@@ -67,12 +70,19 @@ def kept_to(scene: Scene, name: str) -> Verdict | None:
 
 def _all_kept(scene: Scene) -> Iterator[_Kept]:
     for near in scene.near:
-        tokens = near.reading.tokens
-        for number, token in enumerate(tokens):
-            if token.lower in _ONLY and not near.reading.row:
-                kept = _kept(near, tokens, number)
-                if kept is not None:
-                    yield kept
+        key = "kept", near.number
+        if key not in scene.pages.notes:
+            scene.pages.notes[key] = tuple(_kept_in(near))
+        yield from scene.pages.notes[key]
+
+
+def _kept_in(near: Near) -> Iterator[_Kept]:
+    tokens = near.reading.tokens
+    for number, token in enumerate(tokens):
+        if token.lower in _ONLY and not near.reading.row:
+            kept = _kept(near, tokens, number)
+            if kept is not None:
+                yield kept
 
 
 def _kept(near: Near, tokens: Sequence[Token], at: int) -> _Kept | None:

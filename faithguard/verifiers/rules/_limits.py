@@ -54,6 +54,8 @@ _KEPT = re.compile(
     re.I,
 )
 _NEGATIVE = re.compile(r"\b(?:no|not|cannot|nobody|never|without|none|\w+n['’]t)\b", re.I)
+_ROW = re.compile(r":\s[^:;]+;[^:;]+:\s")
+"""A row of a table, told: a dash in it says no."""
 _LIGHT = frozenset("do made make take thing case".split())
 _FEWEST = 2
 _BEHIND = 60
@@ -82,7 +84,6 @@ def limit_ignored(scene: Scene, name: str) -> Verdict | None:
     if language(mine.text) != "en":
         return None
     waivers = list(_waivers(mine))
-    kept = _KEPT.search(_WAIVED.sub(" ", mine.text)) is not None
     conditions = [
         limit for limit in _limits(mine) if limit.kind not in ("exception", "unless", "without")
     ]
@@ -114,13 +115,19 @@ def limit_ignored(scene: Scene, name: str) -> Verdict | None:
                 continue
             excepted = (
                 limit.kind == "exception"
-                and not (kept or waivers)
+                and not waivers
                 and _all_said(limit, mine, scene)
+                and not _keeps(mine.text)
             )
             if waived or excepted:
                 reason = f"the context limits it: {limit.text[:60]!r}"
                 return contradiction(scene, name, reason, near)
     return None
+
+
+def _keeps(text: str) -> bool:
+    """Whether a claim tells of an exception, or of a no, itself."""
+    return _KEPT.search(_WAIVED.sub(" ", text)) is not None or _ROW.search(text) is not None
 
 
 def _denied_before(scene: Scene, at: int) -> bool:

@@ -30,6 +30,9 @@ _Said = tuple[frozenset[tuple[str, int]], bool]
 
 def own_negation(scene: Scene, name: str) -> Verdict | None:
     """Veto a claim whose own negation the context states, and which it states nowhere."""
+    first = scene.near[:1]
+    if not first or first[0].share < _ENOUGH:
+        return None
     mine = _said(scene.reading, scene.reading.tokens)
     if mine is None:
         return None

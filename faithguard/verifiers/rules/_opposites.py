@@ -20,7 +20,13 @@ __all__ = ["opposite_said"]
 
 def opposite_said(scene: Scene, name: str) -> Verdict | None:
     """Veto where the opposite of a word stands in its place."""
-    left = [n for n in scene.near if not (is_excepted(scene, n) or compared_alike(scene, n))]
+    against = {other for token in scene.reading.tokens for other in opposite(token.lower)}
+    left = [
+        near
+        for near in scene.near
+        if not against.isdisjoint(_places(near, scene))
+        and not (is_excepted(scene, near) or compared_alike(scene, near))
+    ]
     own = {token.lower for token in scene.reading.tokens} if left else set[str]()
     for mine in parts_of(scene.reading, None) if left else ():
         for near in left:
@@ -47,12 +53,8 @@ def _opposites(
         word = token.lower
         if word in ("more", "less", "fewer") and than_after(scene.reading.tokens, number):
             continue  # see above
-        if (
-            word == "with"
-            and scene.reading.tokens[number + 1 : number + 2]
-            and (scene.reading.tokens[number + 1].lower in ("no", "out"))
-        ):
-            continue  # "with no signs" is "without signs"
+        if word in _BESIDES and _no_opposite(scene.reading, number, near.reading):
+            continue
         if word in _ENDS_OF_TIME and mine.clause.values:
             continue  # "it closes at 4" is "it is open until 4"
         for other in opposite(word) & said.keys() - own if token.key not in known else ():
@@ -70,6 +72,29 @@ def _opposites(
 
 
 _ORDER = ("before", "after")
+_BESIDES = ("with", "without")
+
+
+def _no_opposite(claim: Reading, number: int, sentence: Reading) -> bool:
+    """Whether "with no signs" is "without", or what is "with" is another case."""
+    after = claim.tokens[number + 1 : number + 2]
+    if claim.tokens[number].lower == "with" and after and after[0].lower in ("no", "out"):
+        return True
+    return _of_another_case(claim, number, sentence)
+
+
+def _of_another_case(claim: Reading, number: int, sentence: Reading) -> bool:
+    """Whether what a claim says of one case has values, and that of the other has others."""
+    if number and claim.tokens[number - 1].lower not in _PARTINGS:
+        return False
+    words = [n for n, token in enumerate(sentence.tokens) if token.lower in _BESIDES]
+    opens = [n for n in words if not n or sentence.tokens[n - 1].lower in _PARTINGS]
+    there = [v for n in opens for v in sentence.values if v.start > sentence.tokens[n].start]
+    alike = [v for v in claim.values if any(v.comparable(other) for other in there)]
+    return bool(there) and not any(v.agrees(other) for v in alike for other in there)
+
+
+_PARTINGS = frozenset(";,.:")
 _ENDS_OF_TIME = frozenset(
     "closes close closing opens opening shuts starts started ends ended begins began finished"
     " completed".split()

@@ -13,7 +13,7 @@ from faithguard.verifiers.rules._exceptions import SCOPE
 from faithguard.verifiers.rules._lexicon import alike
 from faithguard.verifiers.rules._parts import CLOSE, NEGATORS
 from faithguard.verifiers.rules._reading import Reading, Token
-from faithguard.verifiers.rules._scene import Scene, contradiction
+from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 
 __all__ = ["counted_otherwise"]
 
@@ -67,6 +67,17 @@ def _quantified(reading: Reading) -> Iterator[tuple[str, int, frozenset[str], fr
             yield token.lower, strength, keys, (clause.keys if clause else keys) - keys
 
 
+_Quantified = tuple[tuple[str, int, frozenset[str], frozenset[str]], ...]
+
+
+def _known(scene: Scene, near: Near) -> _Quantified:
+    key = "quantified", near.number
+    found: _Quantified | None = scene.pages.notes.get(key)
+    if found is None:
+        found = scene.pages.notes[key] = tuple(_quantified(near.reading))
+    return found
+
+
 def _noun(tokens: Sequence[Token]) -> Iterator[str]:
     """Yield the words of the noun that a quantifier stands before: "of the 12 visiting teams"."""
     found = 0
@@ -106,7 +117,7 @@ def counted_otherwise(scene: Scene, name: str) -> Verdict | None:
     for near in scene.near if mine else ():
         if "without" in near.reading.text:  # "no passenger without a passport": each needs one
             continue
-        theirs = list(_quantified(near.reading))
+        theirs = _known(scene, near)
         for word, strength, noun, rest in mine:
             same = [
                 (w, s)

@@ -102,11 +102,20 @@ class _Pages:
         self._partners: dict[str, frozenset[str]] = {}
         self._capitals: dict[int, set[str]] = {}
         self._small: dict[str, bool] = {}
+        self._weights: dict[str, float] = {}
         self._named: dict[str, bool] = {}
 
     def holders(self, key: str) -> Sequence[int]:
         """Return the numbers of the sentences that hold a word or, after a "#", an identifier."""
         return (self._codes if key.startswith("#") else self._index).get(key, ())
+
+    def weight(self, key: str) -> float:
+        """How much a word tells: rare in the context is more."""
+        found = self._weights.get(key)
+        if found is None:
+            share = len(self.readings) / (1 + len(self.holders(key)))
+            found = self._weights[key] = 1.0 + math.log(1.0 + share)
+        return found
 
     @lazy
     def squeezed(self) -> tuple[str, ...]:
@@ -299,10 +308,7 @@ class Scene:
 
     def weight(self, keys: Collection[str]) -> float:
         """How much words tell: rare in the context is more."""
-        total = len(self.pages.readings)
-        return math.fsum(
-            1.0 + math.log(1.0 + total / (1 + len(self.pages.holders(key)))) for key in keys
-        )
+        return math.fsum(map(self.pages.weight, keys))
 
 
 def squeezed(text: str) -> str:
@@ -337,12 +343,11 @@ def scene_of(claim: Claim, context: Context) -> Scene:
 
 
 def _near(claim: Reading, pages: _Pages) -> tuple[Near, ...]:
-    total = len(pages.readings)
     scores: dict[int, float] = defaultdict(float)
     whole = 0.0
     for key in sorted(claim.keys):
         holders = pages.holders(key)
-        weight = 1.0 + math.log(1.0 + total / (1 + len(holders)))
+        weight = pages.weight(key)
         whole += weight
         if len(holders) <= _COMMON:
             for number in holders:

@@ -10,6 +10,7 @@ words that the claim does not use of it, and the other beside those that it does
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -562,8 +563,8 @@ def _around(reading: Reading, at: int, like: Sequence[int]) -> frozenset[Anchor]
     last = next((n for n in range(place, len(tokens)) if tokens[n].lower in _WALLS), len(tokens))
     others = [
         n
-        for n in range(first, last)
-        if any(_covers(tokens[n], o) for o in like)
+        for n in _places_of(tokens, like)
+        if first <= n < last
         # the other end of "7 to 11" is no rival of it
         and any(t.key for t in tokens[min(n, place) + 1 : max(n, place)])
     ]
@@ -585,6 +586,13 @@ def _around(reading: Reading, at: int, like: Sequence[int]) -> frozenset[Anchor]
     if after is not None:
         end = next((n for n in range(place + 1, after) if tokens[n].lower in _COMMAS), place + 1)
     return _anchors_in(tokens[begin:end], tokens[place])
+
+
+def _places_of(tokens: Sequence[Token], offsets: Sequence[int]) -> list[int]:
+    """Return the numbers of the tokens in which offsets lie, in order."""
+    starts = [token.start for token in tokens]
+    found = {(bisect_right(starts, at) - 1, at) for at in offsets}
+    return sorted({n for n, at in found if n >= 0 and at < tokens[n].end})
 
 
 def _behind_list(tokens: Sequence[Token], begin: int, place: int) -> int:
@@ -619,10 +627,6 @@ def shared(wanted: frozenset[str], found: frozenset[str], text: str) -> frozense
 
 _HEAD = 5
 """Letters that two forms of a word, or a word and its compound, share in other languages."""
-
-
-def _covers(token: Token, at: int) -> bool:
-    return token.start <= at < token.end
 
 
 def segment(slot: Slot) -> tuple[int, int]:

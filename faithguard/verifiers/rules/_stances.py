@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from faithguard.types import Verdict
 from faithguard.verifiers.rules._antonyms import affirmative, opposed
@@ -175,10 +176,22 @@ def _verbs(mine: _Stance, theirs: _Stance) -> int:
         return 0  # "free for 5 hours, then 19 cents": what it costs is no denial
     if not one or not other:
         return 1 if one != other and not (one or other) else 0
-    if (opposed(one, other) or other in lexical_opposites(one)) and not converse(one, other):
+    found = _of_words(one, other, mine.deed.word, theirs.deed.word)
+    if found == _OPPOSITE:
         return -1 if _one_subject(mine, theirs) else 0
-    for word, key in ((mine.deed.word, other), (theirs.deed.word, one)):
-        plain = affirmative(word)
+    return found
+
+
+_OPPOSITE = -2
+
+
+@lru_cache(maxsize=8_192)
+def _of_words(one: str, other: str, word: str, their_word: str) -> int:
+    """Return what two verbs, and the words that stand for them, are to each other."""
+    if (opposed(one, other) or other in lexical_opposites(one)) and not converse(one, other):
+        return _OPPOSITE
+    for said, key in ((word, other), (their_word, one)):
+        plain = affirmative(said)
         if plain is not None and key_of(plain) == key:
             return -1
     return 1 if alike((one,), (other,)) else 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from itertools import pairwise
 
 from faithguard.types import Verdict
@@ -114,6 +115,8 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
     )
     if rival is None or any(_fits(scene, value, slot, rival) for slot in own):
         return None
+    if _tells_apart(scene, value, rival):
+        return None
     reason = f"the context says {rival.text!r} of this, and {value.text!r} of something else"
     return contradiction(scene, name, reason, rival.near)
 
@@ -174,6 +177,32 @@ def _fits(scene: Scene, value: Value, own: Slot, rival: Slot) -> bool:
     return not scene.reading.hard & (keys[1] - keys[0])
 
 
+def _tells_apart(scene: Scene, value: Value, rival: Slot) -> bool:
+    """Whether a claim says by how much two values differ: "3 points above the target of 90"."""
+    if _BY_HOW_MUCH.search(scene.reading.text) is None:
+        return False
+    here = {
+        abs(a - b)
+        for other in _at(rival)
+        if value.family == other.family == "number"
+        for x, y in ((value.readings, other.readings), (value.bare, other.bare))
+        for a in x
+        for b in y
+        if isinstance(a, Fraction) and isinstance(b, Fraction)
+    }
+    return any(
+        one is not value and not here.isdisjoint(one.readings | one.bare)
+        for one in scene.reading.values
+    )
+
+
+_BY_HOW_MUCH = re.compile(
+    r"\b(?:sav(?:es?|ed|ing)|exceed\w*|above|below|beyond|short\s+of|more|less|fewer|miss(?:es|ed)|beat|cheaper|dearer"
+    r"|off|discount|reduc\w+|higher|lower|longer|shorter|ahead|behind|over|under|then|another|further)\b",
+    re.I,
+)
+
+
 def _within(slot: Slot) -> list[Value]:
     begin, end = segment(slot)
     return [v for v in slot.near.reading.values if begin <= v.start < end]
@@ -200,13 +229,14 @@ def _slots(scene: Scene, value: Value, kind: set[str]) -> tuple[list[Slot], list
         _ends_a_range(slot.near.reading, one) for slot in own for one in _at(slot)
     )
     for near in {near.number: near for near in [*scene.near, *(s.near for s in own)]}.values():
+        of_all = _OPENS_WITH_OF.search(near.reading.text) is not None
         for other in near.reading.values:
             clause = near.reading.clause_at(other.start)
             if clause is None or other.text.lower() in ORDINALS:
                 continue
             if any(v.agrees(other) for v in (value, *stated)):
                 continue
-            if _OF_ALL.search(near.reading.text, 0, other.start):
+            if of_all and _OF_ALL.search(near.reading.text, 0, other.start):
                 continue  # "Of 178 leavers, 18 ...": the whole
             if not ranged and _ends_a_range(near.reading, other):
                 continue  # "100 litres", of "40 to 120 litres"
@@ -243,6 +273,7 @@ _PART_OF = re.compile(
 )
 
 
+_OPENS_WITH_OF = re.compile(r"(?:^|[.;:]\s+)[Oo]f\s")
 _OF_ALL = re.compile(r"(?:^|[.;:]\s+)[Oo]f\s+(?:[\w'’]+\s+){0,4}$")
 
 

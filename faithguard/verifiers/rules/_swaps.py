@@ -77,7 +77,7 @@ def short_sentences(scene: Scene) -> Iterator[Near]:
 def swapped_deeds(scene: Scene, name: str) -> Verdict | None:
     """Veto a deed whose doer is in the context the one to whom it is done."""
     for mine in told(scene):
-        if not mine.agents or not mine.patients or mine.verb in _NO_DEEDS:
+        if not mine.agents or not mine.patients or mine.verb in _NO_DEEDS | _OF_ITSELF:
             continue
         against: Near | None = None
         held = False
@@ -103,6 +103,10 @@ _PAIRED = frozenset(map(stem, ("marry", "meet", "merge")))
 
 _MOST_OF_IT = 0.6
 _NO_DEEDS = SYMMETRIC | {"be", "do", "cost", "store", "measur", "weigh", "equal", "last"}
+
+
+_OF_ITSELF = frozenset(filter(None, map(key_of, ("increase", "decrease"))))
+"""Of what is said to "drop" by something, another may be said to cut it."""
 
 
 def _turned(mine: Deed, theirs: Deed) -> tuple[Deed | None, Deed]:
@@ -163,8 +167,13 @@ def done_by_another(scene: Scene, name: str) -> Verdict | None:
                 if mine.verb in SYMMETRIC and theirs.sides & mine.agents:
                     said = True
                 if theirs.agents & mine.agents:
-                    said = said or bool(held)
-                elif theirs.agents and enough and _other(mine, theirs, scene):
+                    said = said or bool(held) or not theirs.patients
+                elif (
+                    theirs.agents
+                    and enough
+                    and _other(mine, theirs, scene)
+                    and not _behind_report(theirs, near.reading)
+                ):
                     against = against or near
         if against is not None and not said:
             written = against.sentence.text[:80]
@@ -172,6 +181,12 @@ def done_by_another(scene: Scene, name: str) -> Verdict | None:
                 scene, name, f"the context says it of another: {written!r}", against
             )
     return None
+
+
+def _behind_report(deed: Deed, reading: Reading) -> bool:
+    """Whether who does it may stand before "that": "it held that he had agreed, and refused"."""
+    words = [token.lower for token in reading.tokens[: deed.at]]
+    return words[-2:] == [",", "and"] and "that" in words
 
 
 def _other(mine: Deed, theirs: Deed, scene: Scene) -> bool:

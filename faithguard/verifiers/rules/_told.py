@@ -15,7 +15,7 @@ from faithguard.verifiers.rules._deeds import Deed, deeds_of
 from faithguard.verifiers.rules._reading import Reading, Token, key_of, read
 from faithguard.verifiers.rules._scene import Near, Scene
 
-__all__ = ["joined", "known_deeds", "told"]
+__all__ = ["deeds_in", "joined", "known_deeds", "told"]
 
 
 def told(scene: Scene) -> tuple[Deed, ...]:
@@ -25,7 +25,13 @@ def told(scene: Scene) -> tuple[Deed, ...]:
 
 @lru_cache(maxsize=1_024)
 def _told(text: str) -> tuple[Deed, ...]:
-    return deeds_of(read(text)) if language(text) == "en" else ()
+    return deeds_in(text) if language(text) == "en" else ()
+
+
+@lru_cache(maxsize=1_024)
+def deeds_in(text: str) -> tuple[Deed, ...]:
+    """Return the deeds of a text, whatever its language."""
+    return deeds_of(read(text))
 
 
 def known_deeds(scene: Scene, near: Near) -> tuple[Deed, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from faithguard._verbs import base_of, is_participle
 from faithguard.types import Verdict
@@ -177,10 +178,11 @@ _ADDED = re.compile(
 def _other_way(scene: Scene, name: str) -> Verdict | None:
     """Veto "by e-mail" where the context says "only by phone"."""
     mine = scene.reading
-    if _LIMITED.search(mine.text):
+    nears = [near for near in scene.near if _only_ways(near.reading.text)]
+    if not nears or _LIMITED.search(mine.text):
         return None
-    for near in scene.near:
-        for only in _ONLY_WAY.finditer(near.reading.text):
+    for near in nears:
+        for only in _only_ways(near.reading.text):
             way = (only["way"] or only["way2"]).lower()
             what = _between(near.reading, *only.span("what" if only["way"] else "what2"))
             head = _clause(near.reading, only.start()) - what
@@ -193,6 +195,11 @@ def _other_way(scene: Scene, name: str) -> Verdict | None:
                 reason = f"the context says {only[0][:50]!r}"
                 return contradiction(scene, name, reason, near)
     return None
+
+
+@lru_cache(maxsize=1_024)
+def _only_ways(text: str) -> tuple[re.Match[str], ...]:
+    return tuple(_ONLY_WAY.finditer(text))
 
 
 def _only_added(scene: Scene, name: str) -> Verdict | None:

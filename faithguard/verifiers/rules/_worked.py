@@ -9,7 +9,6 @@ less", "for a family of four", "which makes".
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations, permutations
@@ -157,7 +156,7 @@ def workable(value: Value, lines: Lines, claim: Reading) -> bool:
     amounts = list(dict.fromkeys(a for a in amounts if a))[:_MOST_AMOUNTS]
     factors = list(dict.fromkeys(f for one in known for f in _factors_of(one, value.unit)))
     factors = [*_ALWAYS, *factors[:_MOST_FACTORS], *_rates(known, value.unit)]
-    found = sorted(_reached(amounts, factors))
+    found = list(_reached(amounts, factors))
     return any(_hits(value, number, found) for number in wanted)
 
 
@@ -282,14 +281,10 @@ def _part_of_whole(one: Value, whole: float) -> Iterator[float]:
 
 
 def _hits(value: Value, number: float, found: Sequence[float]) -> bool:
-    """Whether one of some numbers in order is the one that is stated."""
+    """Whether one of some numbers is the one that is stated."""
     reach = abs(number) * 0.09 + 1e-9
-    at = bisect_left(found, number - reach)
-    while at < len(found) and found[at] <= number + reach:
-        if _near(value, number, found[at]):
-            return True
-        at += 1
-    return False
+    low, high = number - reach, number + reach
+    return any(low <= one <= high and _near(value, number, one) for one in found)
 
 
 def _near(value: Value, number: float, found: float) -> bool:
@@ -299,8 +294,8 @@ def _near(value: Value, number: float, found: float) -> bool:
         return True
     if value.approximate and apart <= 0.05 * abs(found):
         return True
-    exact = Fraction(found).limit_denominator(10**6)
     if value.approximate:
+        exact = Fraction(found).limit_denominator(10**6)
         return value.rounds(Fraction(number).limit_denominator(10**6), exact)
     decimals = re.search(r"[.,](\d+)", value.text)
     if value.unit in ("%", "percentage point", "times"):

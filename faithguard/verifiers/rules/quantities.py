@@ -65,7 +65,7 @@ _NEVER_GOES = re.compile(
     re.I,
 )
 _DENIED = re.compile(
-    r"\b(?:no|not|never|cannot|nobody|none|\w+n['’]t|nicht|keine?r?|ne|no|non|nunca|não)\s(?:\s?[^\W\d]+){0,6}\s*$",
+    r"\b(?:no|not|never|cannot|nobody|none|\w+n['’]t|nicht|keine?r?|ne|no|non|nunca|não)\s(?:\s?(?!provided|if|when|unless|that)[^\W\d]+){0,8}\s*$",
     re.I,
 )
 _RELATIVE = re.compile(r"\s*(?:before|after|prior|in\s+advance|ahead|apart|earlier|later)\b", re.I)

@@ -103,13 +103,23 @@ def _of_another(scene: Scene, name: str) -> Verdict | None:
     for clause in scene.reading.clauses:
         for subject in _subjects(scene, clause):
             rest = _rest(scene.reading, clause) - subject
-            if len(rest) + len(clause.values) < _FEWEST or clause.ids:
+            if (
+                len(rest) + len(clause.values) < _FEWEST
+                or clause.ids
+                or _in_brackets(scene, clause)
+            ):
                 continue
             found = _holder(scene, clause, rest, subject)
             if found is not None:
                 reason = "the context says it of another: " + repr(found.sentence.text[:80])
                 return contradiction(scene, name, reason, found)
     return None
+
+
+def _in_brackets(scene: Scene, clause: Clause) -> bool:
+    """Whether a clause stands in brackets: it tells of the word before it."""
+    before = scene.reading.tokens[max(0, clause.first - 1) : clause.first + 1]
+    return any(token.lower == "(" for token in before)
 
 
 def _rest(reading: Reading, clause: Clause) -> frozenset[str]:
@@ -129,7 +139,7 @@ def _subjects(scene: Scene, clause: Clause) -> Iterator[frozenset[str]]:
         for run in runs
         if any(t.lower == "by" for t in reading.tokens[max(0, run[0] - 2) : run[0]])
     ]
-    if not runs:
+    if not runs and all(token.lower != ";" for token in reading.tokens[: clause.first]):
         opening = [run for run in _proper(reading, scene) if run[0] <= _OPENING][:1]
     for run in opening[:1]:
         keys = _keys(reading, run)
@@ -150,10 +160,8 @@ def _holder(
     passive = any(token.lower == "by" for token in scene.reading.words(clause))
     for near in short_sentences(scene):
         if subject & near.reading.keys:  # which of its clauses is of whom is not sure
-            own, named = (
-                max(own, _share(scene, clause, rest, near.reading, near.reading.keys)),
-                True,
-            )
+            keys = near.reading.keys | _meant_by_it(scene, near)
+            own, named = max(own, _share(scene, clause, rest, near.reading, keys)), True
         for keys, owner in _owned(near, scene):
             share = _share(scene, clause, rest, near.reading, keys)
             if subject & (keys | owner):
@@ -161,6 +169,19 @@ def _holder(
             elif share >= HELD and best is None and _other_name(near.reading, scene, passive):
                 best = near
     return best if best is not None and named and own < _NOT_HELD else None
+
+
+def _meant_by_it(scene: Scene, near: Near) -> frozenset[str]:
+    """Return the words of the sentence before, where one ends in "it": "Lind has chaired it"."""
+    words = [t.lower for t in near.reading.tokens[-_LAST:] if t.lower.isalnum()]
+    before = near.number - 1
+    if before < 0 or scene.pages.sentences[before].passage != near.sentence.passage:
+        return frozenset()
+    return scene.all[before].keys if words[-1:] and words[-1] in _STAND_INS else frozenset()
+
+
+_LAST = 2
+_STAND_INS = frozenset("it them him her".split())
 
 
 def _owned(near: Near, scene: Scene) -> Iterator[tuple[frozenset[str], frozenset[str]]]:

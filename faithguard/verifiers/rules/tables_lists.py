@@ -7,6 +7,7 @@ item of its list is nowhere in a context that holds the others; else silence.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from fractions import Fraction
@@ -190,6 +191,8 @@ def _of_other_row(scene: Scene, name: str, table: Table, named: list[int]) -> Ve
                 continue
             if not _said(cell, claim) or _elsewhere(table, named, column, cell, own):
                 continue
+            if together and _added_up(table, named, column, cell):
+                continue
             missing = next(n for n in named if n not in own)
             near = scene.at(table.rows[missing][0])
             row = table.rows[missing][1]
@@ -243,6 +246,14 @@ def _elsewhere(table: Table, named: list[int], column: int, cell: Reading, own: 
         for place, other in enumerate(table.rows[n][1])
         if place != column
     )
+
+
+def _added_up(table: Table, named: list[int], column: int, cell: Reading) -> bool:
+    """Whether what several rows have in a column makes together what a cell has."""
+    cells = [table.rows[n][1][column].reading for n in named if column < len(table.rows[n][1])]
+    numbers = [next((r for v in c.values for r in v.readings), None) for c in cells]
+    total = sum((n for n in numbers if isinstance(n, Fraction)), Fraction(0))
+    return len(cells) > 1 and any(total in value.readings for value in cell.values)
 
 
 def _listed_together(table: Table, named: list[int], claim: Reading) -> bool:
@@ -470,6 +481,25 @@ def _names(scene: Scene, clause: Clause, row: Reading, cell: Clause) -> bool:
     return bool(own or held) and all(any(v.agrees(other) for v in mine) for other in held)
 
 
+_TOGETHER = re.compile(r"\b(?:together|altogether|in total|in all|combined|both)\b", re.I)
+
+
+def _sum_of_two(value: Value, cell: Clause, row: Near, rows: list[Near]) -> bool:
+    """Whether a cell and that of another row in its column make a value together."""
+    place = row.reading.clauses.index(cell)
+    sums = {
+        a + b
+        for near in rows
+        if near is not row and place < len(near.reading.clauses)
+        for n in cell.values
+        for m in near.reading.clauses[place].values
+        for a in row.reading.values[n].readings
+        for b in near.reading.values[m].readings
+        if isinstance(a, Fraction) and isinstance(b, Fraction)
+    }
+    return not sums.isdisjoint(value.readings)
+
+
 def _misread(
     scene: Scene, name: str, clause: Clause, value: Value, row: Near, rows: list[Near]
 ) -> Verdict | None:
@@ -492,7 +522,9 @@ def _misread(
     elsewhere = any(
         _holds(near.reading, other, value) for near in rows for other in near.reading.clauses
     )
-    if not elsewhere:
+    if not elsewhere or (
+        _TOGETHER.search(scene.reading.text) and _sum_of_two(value, cell, row, rows)
+    ):
         return None
     start, end = reading.tokens[cell.first].start, reading.tokens[cell.last - 1].end
     written = reading.text[start:end]

@@ -68,9 +68,15 @@ class Thing:
     below: list[Thing] = field(default_factory=list["Thing"])
 
     @lazy
-    def called(self) -> tuple[frozenset[str], ...]:
-        """The stems of each text that says which object it is."""
-        return tuple(f.words for f in self.fields if f.names and f.words)
+    def titles(self) -> list[Field]:
+        """What says which object it is; of several in a list also the first text that differs."""
+        found = [f for f in self.fields if f.names]
+        beside = [t for t in self.above.below if t.path == self.path] if self.above else []
+        first = next((f for f in self.fields if isinstance(f.value, str)), None)
+        if found or first is None or len(beside) < 2:
+            return found
+        texts = [f.value for t in beside for f in t.fields if f.name == first.name]
+        return [first] if len(set(texts)) == len(texts) else found
 
     def whole(self) -> Iterator[Thing]:
         """Yield it and all that stands in it."""

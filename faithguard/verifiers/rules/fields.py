@@ -28,7 +28,7 @@ from faithguard.verifiers.rules._states import STATE, excludes, still_to_come
 __all__ = ["Fields", "is_of_field"]
 
 _MEMO = "objects"
-_OPENING = re.compile(r"(?i)^\W*(?:(?:yes|no|unfortunately|sorry|good news)\b[,:.!–—]?\s*)+")
+_OPENING = re.compile(r"(?i)^\W*(?:(?:yes|no|unfortunately|sorry|good news)[,:.!–—]\s*)+")
 _CLAUSES = re.compile(
     r"[,;:]\s|\s[–—-]\s|\b(?:and|but|while|although|though|because|since|so|whereas)\b",
     re.IGNORECASE,
@@ -151,9 +151,14 @@ def _said(thing: Thing, text: str, own: frozenset[str]) -> bool:
     return any(
         (f.words and f.words <= own)
         or re.search(rf"(?<!\w){re.escape(str(f.value))}(?!\w)", text, re.IGNORECASE)
-        for f in thing.fields
-        if f.names
+        for f in thing.titles
     )
+
+
+def _named_in(text: str, data: _Data) -> list[Thing]:
+    """Return the objects that a text names."""
+    own = frozenset(keys_in(text))
+    return [thing for thing in data.all if _said(thing, text, own)]
 
 
 def _meant(
@@ -161,7 +166,7 @@ def _meant(
 ) -> Sequence[tuple[Thing, Field]]:
     """Return those fields, of some alike, that a claim can mean; none if it is of another thing."""
     own = frozenset(keys_in(text))
-    named = [thing for thing in data.all if _said(thing, text, own)]
+    named = _named_in(text, data)
     ours = [(t, f) for t, f in held if t in named]
     if ours:
         return ours
@@ -188,16 +193,24 @@ def _flagged(scene: Scene, data: _Data, name: str) -> Verdict | None:
     for title, held in flags.items():
         words = [word for word in title.split() if word not in _LEADS]
         denied = False
-        for clause in clauses:
+        for place, clause in enumerate(clauses):
             found = _polarity(clause, words, data)
             own, denied = denied, denied or NEGATIVE.search(clause) is not None
             if found is None or (own and not _VERB.search(clause)):
                 continue
             said, sure = found
-            meant = {bool(f.value) for _, f in _meant(held, data, text)}
-            if len(meant) != 1:
+            listed = clauses[:place] and not any(map(_VERB.search, clauses[:place]))
+            meant = {
+                bool(f.value)
+                for _, f in _meant(
+                    held,
+                    data,
+                    text if len(clauses) == 1 or listed or not _named_in(clause, data) else clause,
+                )
+            }
+            if not meant or (len(meant) > 1 and not (listed and said and _named_in(clause, data))):
                 continue
-            if said not in meant:
+            if meant != {said}:
                 reason = f"the context says {' '.join(words)!r}: {'no' if said else 'yes'}"
                 return contradiction(scene, name, reason, scene.near[0] if scene.near else None)
             if not said and sure and len(clauses) == 1:
@@ -222,14 +235,16 @@ def _polarity(clause: str, words: list[str], data: _Data) -> tuple[bool, bool] |
         return None
     plain = clause.replace("-", " ")
     stock = " ".join(words) in ("in stock", "available", "stock available")
-    own = [word.lower() for word in re.findall(r"[^\W_]+(?:['’][^\W_]+)?", plain)]
+    words_said = re.findall(r"[^\W_]+(?:['’][^\W_]+)?", _TURNED.sub(" ", plain))
+    own = [word.lower() for word in words_said if not NEGATIVE.search(word)]
     turned = len(_TURNED.findall(plain))
     said = set[str]()
     for word in own:
-        if stock and word in ("available", "unavailable", "stock", "sold"):
+        if (stock and word in ("available", "stock")) or keys_in(word) <= key:
+            said |= keys_in(word) & key
             continue
         bare = next((word[len(u) :] for u in _UN if word.startswith(u) and len(word) > 4), "")
-        if bare and keys_in(bare) and keys_in(bare) <= key and not keys_in(word) <= key:
+        if bare and keys_in(bare) and keys_in(bare) <= key:
             said |= keys_in(bare)
             turned += 1
         elif len(key) == 1 and any(keys_in(other) == key for other in opposite(word)):
@@ -250,7 +265,8 @@ def _polarity(clause: str, words: list[str], data: _Data) -> tuple[bool, bool] |
     if not key <= said:
         return None
     verb = _VERB.search(plain)
-    subject = keys_in(plain[: verb.start()]) - key if verb else set[str]()
+    before = NEGATIVE.sub(" ", plain[: verb.start()]) if verb else ""
+    subject = keys_in(before) - key
     rest = said - key - subject
     if not rest <= data.known | _ABOUT or subject & (data.titles - data.known):
         return None
@@ -290,10 +306,7 @@ def _in_other_state(scene: Scene, data: _Data, name: str) -> Verdict | None:
             said = match[0].lower()
             if _told_elsewhere(said, data, meant):
                 continue
-            if NEGATIVE.search(clause):
-                wrong = still_to_come(said, state)
-            else:
-                wrong = excludes(said, state)
+            wrong = still_to_come(said, state) if NEGATIVE.search(clause) else excludes(said, state)
             if wrong:
                 reason = f"the context says {state!r} of this, the answer {match[0]!r}"
                 return contradiction(scene, name, reason, scene.near[0] if scene.near else None)
@@ -347,7 +360,7 @@ def _of_other_object(scene: Scene, data: _Data, name: str) -> Verdict | None:
     """Veto a number of one object that a claim gives to another one beside it."""
     rows: dict[tuple[int, frozenset[str]], list[Thing]] = {}
     for thing in data.all:
-        if thing.called:
+        if thing.titles:
             rows.setdefault((id(thing.above), thing.path), []).append(thing)
     text = scene.reading.text
     if NEGATIVE.search(text):
@@ -371,11 +384,11 @@ def _of_other_object(scene: Scene, data: _Data, name: str) -> Verdict | None:
 def _named(alike: Sequence[Thing], segment: str) -> Thing | None:
     """Return the one of some objects that a text names, if it says no word of the others."""
     own = frozenset(keys_in(segment))
-    found = [thing for thing in alike if any(words <= own for words in thing.called)]
+    found = [thing for thing in alike if _said(thing, segment, own)]
     if len(found) != 1:
         return None
-    words = frozenset().union(*found[0].called)
-    rest = frozenset().union(*(w for t in alike if t is not found[0] for w in t.called)) - words
+    words = {word for f in found[0].titles for word in f.words}
+    rest = {word for t in alike for f in t.titles for word in f.words} - words
     return None if rest & own else found[0]
 
 
@@ -402,19 +415,25 @@ def _head(field: Field) -> str:
     return stem(words[-1]) if words else ""
 
 
-def _measured(text: str, value: Value, data: _Data) -> list[Field]:
-    """Return the fields of which a claim says a number: "12 reviews", "a rating of 12"."""
+def _measured(text: str, value: Value, data: _Data) -> tuple[list[Field], bool]:
+    """Return the fields of which a claim says a number: "12 reviews", "a rating of 12".
+
+    And whether it says so directly.
+    """
     if _COSTING.search(text[: value.start]):
-        return [f for _, f in data.fields if f.keys & _COSTS]
+        return [f for _, f in data.fields if f.keys & _COSTS], False
     before = _BEFORE.search(text[: value.start])
-    nouns = [m["noun"] for m in (_NEXT.match(text, value.end), before) if m]
-    for noun in nouns:
-        found = [f for _, f in data.fields if f.values and _head(f) == stem(noun.lower())]
-        if found:
-            return found
+    beside = [m["noun"] for m in (_NEXT.match(text, value.end), before) if m]
+    found = _counting(beside, data)
+    if found:
+        return found, True
     behind = _BEHIND.match(text, value.end)
-    noun = stem(behind["noun"].lower()) if behind else ""
-    return [f for _, f in data.fields if noun and f.values and _head(f) == noun]
+    return _counting([behind["noun"]] if behind else [], data), False
+
+
+def _counting(nouns: Sequence[str], data: _Data) -> list[Field]:
+    stems = {stem(noun.lower()) for noun in nouns}
+    return [f for _, f in data.fields if f.values and _head(f) in stems]
 
 
 def _of_other_field(scene: Scene, data: _Data, name: str) -> Verdict | None:
@@ -426,13 +445,13 @@ def _of_other_field(scene: Scene, data: _Data, name: str) -> Verdict | None:
     for value in scene.reading.values:
         if value.family != "number" or value.approximate or _BOUND.search(text[: value.start]):
             continue
-        sought = _measured(text, value, data)
+        sought, direct = _measured(text, value, data)
         held = [f for _, f in data.fields if _holds(f, value)]
         if not sought or not held or any(_same(value, other) for other in data.numbers):
             continue
         if any(isinstance(f.value, str) for f in sought) or any(_holds(f, value) for f in sought):
             continue
-        if any(f.keys & own or isinstance(f.value, str) for f in held):
+        if any((f.keys & own and not direct) or isinstance(f.value, str) for f in held):
             continue
         reason = f"the context says {value.text!r} of {held[0].name!r}"
         return contradiction(scene, name, reason, scene.near[0] if scene.near else None)
@@ -445,11 +464,12 @@ def is_of_field(value: Value, scene: Scene) -> bool:
     if not data.things:
         return False
     text = scene.reading.text
-    measured = _measured(text, value, data)
+    measured, _ = _measured(text, value, data)
     if measured:
         return any(_holds(f, value) for f in measured)
     own = frozenset(keys_in(text))
     return any(
-        (f.keys & own or any(words <= own for words in t.called)) and _holds(f, value)
+        ((f.keys | (t.path if f.names else frozenset())) & own or _said(t, text, own - f.words))
+        and _holds(f, value)
         for t, f in data.fields
     )

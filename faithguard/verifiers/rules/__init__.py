@@ -1,8 +1,8 @@
 """Rules: verifiers that are certain or silent.
 
-In: claims and context. Out: for each claim a `Verdict` that vetoes "supported", or None; the first
-and the last also say so where a claim denies what the context denies. They run before any model; each
-family is a file of its own.
+In: claims and context. Out: for each claim a `Verdict` that vetoes "supported", or None; the
+first and the last also say so where a claim denies what the context denies. They run before any
+model; each family is a file of its own.
 """
 
 from faithguard.verifiers.rules.citations import Citations

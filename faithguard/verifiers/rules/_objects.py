@@ -25,6 +25,8 @@ _LONGEST = 20_000
 _MOST_FIELDS = 400
 _DEEPEST = 8
 _OPENS = re.compile(r"(?:[\w ]{1,40}:\s*)?(?:```(?:json)?\s*)?(?=[\[{])")
+_ESCAPE = re.compile(r"\\[^'\"\\nrtux]")
+"""What Python warns of."""
 _LINE = re.compile(r"(?P<key>[a-z]\w*(?:[_-]\w+)*):\s+(?P<value>\S.*)$")
 _FEWEST_LINES = 2
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
@@ -93,7 +95,15 @@ def things_of(texts: Sequence[str]) -> list[Thing]:
         if held is not None:
             left = [_MOST_FIELDS]
             found += _objects(held, Thing(number, frozenset(), None), frozenset(), "", left, 0)
-    return found
+    return [_bare(thing) for thing in found]
+
+
+def _bare(thing: Thing) -> Thing:
+    """Return what alone stands in an object: {"result": {...}}."""
+    while not thing.fields and len(thing.below) == 1:
+        thing = thing.below[0]
+        thing.above = None
+    return thing
 
 
 def _parsed(text: str) -> object | None:
@@ -106,6 +116,8 @@ def _parsed(text: str) -> object | None:
         return cast("object", json.loads(bare))
     except (ValueError, RecursionError):
         pass
+    if _ESCAPE.search(bare):
+        return None
     try:
         return cast("object", ast.literal_eval(bare))
     except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):

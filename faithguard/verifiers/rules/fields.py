@@ -22,7 +22,7 @@ from faithguard.verifiers._values._units import CURRENCIES
 from faithguard.verifiers.rules._antonyms import opposite
 from faithguard.verifiers.rules._family import Family
 from faithguard.verifiers.rules._objects import Field, Thing, things_of
-from faithguard.verifiers.rules._scene import Scene, contradiction, scene_of
+from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of
 from faithguard.verifiers.rules._states import STATE, excludes, still_to_come
 
 __all__ = ["Fields", "is_of_field"]
@@ -190,39 +190,56 @@ def _flagged(scene: Scene, data: _Data, name: str) -> Verdict | None:
         if isinstance(field.value, bool):
             flags.setdefault(field.name, []).append((thing, field))
     clauses = [part for part in _CLAUSES.split(text) if part.strip()]
+    agreed: dict[int, bool] = {}
     for title, held in flags.items():
         words = [word for word in title.split() if word not in _LEADS]
-        denied = False
         for place, clause in enumerate(clauses):
             found = _polarity(clause, words, data)
-            own, denied = denied, denied or NEGATIVE.search(clause) is not None
-            if found is None or (own and not _VERB.search(clause)):
+            if found is None or (not _VERB.search(clause) and _denied_in(clauses[:place])):
                 continue
             said, sure = found
-            listed = clauses[:place] and not any(map(_VERB.search, clauses[:place]))
-            meant = {
-                bool(f.value)
-                for _, f in _meant(
-                    held,
-                    data,
-                    text if len(clauses) == 1 or listed or not _named_in(clause, data) else clause,
-                )
-            }
-            if not meant or (len(meant) > 1 and not (listed and said and _named_in(clause, data))):
-                continue
-            if meant != {said}:
+            meant = _truths(held, data, clauses, place, said=said)
+            if meant == {said}:
+                if sure:
+                    agreed[place] = said
+            elif meant:
                 reason = f"the context says {' '.join(words)!r}: {'no' if said else 'yes'}"
-                return contradiction(scene, name, reason, scene.near[0] if scene.near else None)
-            if not said and sure and len(clauses) == 1:
-                return Verdict(
-                    claim=scene.claim.id,
-                    label="supported",
-                    p_supported=0.95,
-                    verifier=name,
-                    reason="the context denies the same",
-                    evidence=(scene.near[0].sentence.evidence(),) if scene.near else (),
-                )
-    return None
+                return contradiction(scene, name, reason, _where(scene))
+    if len(agreed) < len(clauses) or all(agreed.values()):
+        return None  # what is so is found by others, too
+    return Verdict(
+        claim=scene.claim.id,
+        label="supported",
+        p_supported=0.95,
+        verifier=name,
+        reason="the context denies the same",
+        evidence=(near.sentence.evidence(),) if (near := _where(scene)) else (),
+    )
+
+
+def _where(scene: Scene) -> Near | None:
+    return scene.near[0] if scene.near else None
+
+
+def _denied_in(clauses: Sequence[str]) -> bool:
+    return any(NEGATIVE.search(clause) for clause in clauses)
+
+
+def _truths(
+    held: Sequence[tuple[Thing, Field]],
+    data: _Data,
+    clauses: Sequence[str],
+    place: int,
+    *,
+    said: bool,
+) -> set[bool]:
+    """Return what the flags are that a clause can mean; nothing where that is not clear."""
+    before = clauses[:place]
+    named = _named_in(clauses[place], data)
+    listed = bool(before and named) and not any(map(_VERB.search, before))
+    text = clauses[place] if named and not listed else " ".join(clauses)
+    found = {bool(f.value) for _, f in _meant(held, data, text)}
+    return found if len(found) == 1 or (listed and said) else set()
 
 
 def _polarity(clause: str, words: list[str], data: _Data) -> tuple[bool, bool] | None:
@@ -309,7 +326,7 @@ def _in_other_state(scene: Scene, data: _Data, name: str) -> Verdict | None:
             wrong = still_to_come(said, state) if NEGATIVE.search(clause) else excludes(said, state)
             if wrong:
                 reason = f"the context says {state!r} of this, the answer {match[0]!r}"
-                return contradiction(scene, name, reason, scene.near[0] if scene.near else None)
+                return contradiction(scene, name, reason, _where(scene))
     return None
 
 
@@ -352,7 +369,7 @@ def _in_other_currency(scene: Scene, data: _Data, name: str) -> Verdict | None:
         money = [v for f in held for v in f.values if _is_money(v) and _same(value, v)]
         if money and not isinstance(held[0].value, str):
             reason = f"the context says {money[0].text!r}, the answer {value.text!r}"
-            return contradiction(scene, name, reason, scene.near[0] if scene.near else None)
+            return contradiction(scene, name, reason, _where(scene))
     return None
 
 
@@ -376,8 +393,7 @@ def _of_other_object(scene: Scene, data: _Data, name: str) -> Verdict | None:
                 other = _owner(value, named, alike, data)
                 if other is not None:
                     reason = f"the context says {value.text!r} of another object"
-                    near = scene.near[0] if scene.near else None
-                    return contradiction(scene, name, reason, near)
+                    return contradiction(scene, name, reason, _where(scene))
     return None
 
 
@@ -454,7 +470,7 @@ def _of_other_field(scene: Scene, data: _Data, name: str) -> Verdict | None:
         if any((f.keys & own and not direct) or isinstance(f.value, str) for f in held):
             continue
         reason = f"the context says {value.text!r} of {held[0].name!r}"
-        return contradiction(scene, name, reason, scene.near[0] if scene.near else None)
+        return contradiction(scene, name, reason, _where(scene))
     return None
 
 

@@ -33,6 +33,7 @@ _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 _NAMING = frozenset(
     "id sku code name title label number no nr ref reference key slug product item".split()
 )
+_STATE = frozenset({"status", "state", "stage", "phase"})
 _CURRENCY = frozenset({"currency", "currency code", "currencycode"})
 _PLAIN = {"true": True, "yes": True, "false": False, "no": False, "null": None, "~": None}
 
@@ -57,6 +58,11 @@ class Field:
         known = isinstance(self.value, (str, int)) and not isinstance(self.value, bool)
         return known and not _NAMING.isdisjoint(self.name.split()[-1:])
 
+    @property
+    def is_state(self) -> bool:
+        """Whether it says in which state its object is."""
+        return isinstance(self.value, str) and not _STATE.isdisjoint(self.name.split()[-1:])
+
 
 @dataclass(eq=False)
 class Thing:
@@ -68,16 +74,20 @@ class Thing:
     above: Thing | None
     fields: list[Field] = field(default_factory=list[Field])
     below: list[Thing] = field(default_factory=list["Thing"])
+    beside: list[Thing] = field(default_factory=list["Thing"])
+    """Those of its list, itself among them."""
 
     @lazy
     def titles(self) -> list[Field]:
-        """What says which object it is; of several in a list also the first text that differs."""
+        """What says which object it is: what is called so, or else its first text.
+
+        Of several in a list that text has to be another in each.
+        """
         found = [f for f in self.fields if f.names]
-        beside = [t for t in self.above.below if t.path == self.path] if self.above else []
         first = next((f for f in self.fields if isinstance(f.value, str)), None)
-        if found or first is None or len(beside) < 2:
+        if found or first is None or first.is_state:
             return found
-        texts = [f.value for t in beside for f in t.fields if f.name == first.name]
+        texts = [f.value for t in self.beside for f in t.fields if f.name == first.name]
         return [first] if len(set(texts)) == len(texts) else found
 
     def whole(self) -> Iterator[Thing]:
@@ -92,9 +102,7 @@ def things_of(texts: Sequence[str]) -> list[Thing]:
     found: list[Thing] = []
     for number, text in enumerate(texts):
         held = _parsed(text) if len(text) <= _LONGEST else None
-        if held is not None:
-            left = [_MOST_FIELDS]
-            found += _objects(held, Thing(number, frozenset(), None), frozenset(), "", left, 0)
+        found += _Reader(number).objects(held, None, frozenset(), "", 0)
     return [_bare(thing) for thing in found]
 
 
@@ -144,35 +152,43 @@ def _scalar(text: str) -> object:
     return bare
 
 
-def _objects(
-    held: object, above: Thing, path: frozenset[str], currency: str, left: list[int], depth: int
-) -> list[Thing]:
-    """Return the objects of what stands under a key; those of a list are beside each other."""
-    if depth > _DEEPEST or left[0] <= 0:
-        return []
-    if isinstance(held, list):
-        items = cast("list[object]", held)
-        return [t for one in items for t in _objects(one, above, path, currency, left, depth + 1)]
-    if not isinstance(held, dict):
-        return []
-    record = {str(key): value for key, value in cast("dict[object, object]", held).items()}
-    thing = Thing(above.passage, path, above if depth else None)
-    for key, value in record.items():
-        if _name(key) in _CURRENCY and isinstance(value, str):
-            currency = value
-    for key, value in record.items():
-        name = _name(key)
-        many = cast("list[object]", value) if isinstance(value, list) else [value]
-        for one in many:
-            if isinstance(one, (dict, list)):
-                inner = path | keys_in(name)
-                thing.below += _objects(
-                    cast("object", one), thing, frozenset(inner), currency, left, depth + 1
-                )
-            else:
-                left[0] -= 1
-                thing.fields.append(_field(name, one, currency))
-    return [thing]
+class _Reader:
+    """Reads one passage."""
+
+    def __init__(self, passage: int) -> None:
+        self._passage = passage
+        self._left = _MOST_FIELDS
+
+    def objects(
+        self, held: object, above: Thing | None, path: frozenset[str], currency: str, depth: int
+    ) -> list[Thing]:
+        """Return the objects of what stands under a key; those of a list know of each other."""
+        if depth > _DEEPEST or self._left <= 0:
+            return []
+        if isinstance(held, list):
+            items = cast("list[object]", held)
+            found = [
+                t for one in items for t in self.objects(one, above, path, currency, depth + 1)
+            ]
+            for thing in found:
+                thing.beside = found
+            return found
+        if not isinstance(held, dict):
+            return []
+        thing = Thing(self._passage, path, above)
+        thing.beside = [thing]
+        record = {_name(str(k)): v for k, v in cast("dict[object, object]", held).items()}
+        currency = next(
+            (v for k, v in record.items() if k in _CURRENCY and isinstance(v, str)), currency
+        )
+        for name, value in record.items():
+            inner = path | keys_in(name)
+            thing.below += self.objects(value, thing, inner, currency, depth + 1)
+            for one in cast("list[object]", value) if isinstance(value, list) else [value]:
+                if not isinstance(one, (dict, list)):
+                    self._left -= 1
+                    thing.fields.append(_field(name, one, currency))
+        return [thing]
 
 
 def _name(key: str) -> str:

@@ -25,7 +25,7 @@ from faithguard.verifiers.rules._objects import Field, Thing, things_of
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of
 from faithguard.verifiers.rules._states import STATE, excludes, still_to_come
 
-__all__ = ["Fields", "is_of_field"]
+__all__ = ["Fields", "is_of_field", "is_title"]
 
 _MEMO = "objects"
 _OPENING = re.compile(r"(?i)^\W*(?:(?:yes|no|unfortunately|sorry|good news)[,:.!–—]\s*)+")
@@ -125,13 +125,20 @@ class _Data:
     @lazy
     def known(self) -> frozenset[str]:
         """Stems of texts and of keys that say which object it is."""
-        texts = (f.words | f.keys if f.names else f.words for _, f in self.fields)
+        texts = (f.words | f.keys if f in t.titles else f.words for t, f in self.fields)
         return frozenset(word for words in texts for word in words)
+
+    def untitled(self, text: str) -> str:
+        """Return a text without what says in it which object is meant."""
+        held = {str(f.value) for thing in _named_in(text, self) for f in thing.titles}
+        for title in sorted(held, key=len, reverse=True):
+            text = re.sub(rf"(?<!\w){re.escape(title)}(?!\w)", " ", text, flags=re.IGNORECASE)
+        return text
 
     @lazy
     def titles(self) -> frozenset[str]:
         """Stems of the keys that give an object another part."""
-        keys = {key for _, f in self.fields if not f.names for key in f.keys}
+        keys = {key for t, f in self.fields if f not in t.titles for key in f.keys}
         return frozenset(keys.union(*(thing.path for thing in self.all)))
 
 
@@ -248,7 +255,7 @@ def _polarity(clause: str, words: list[str], data: _Data) -> tuple[bool, bool] |
     None where it does not speak of it, or says more.
     """
     key = keys_in(" ".join(words))
-    if not key or key <= data.told or find_values(clause):
+    if not key or key <= data.told or find_values(data.untitled(clause)):
         return None
     plain = clause.replace("-", " ")
     stock = " ".join(words) in ("in stock", "available", "stock available")
@@ -293,18 +300,12 @@ def _polarity(clause: str, words: list[str], data: _Data) -> tuple[bool, bool] |
 
 # -- states -------------------------------------------------------------------------------------
 
-_STATE_KEYS = frozenset({"status", "state", "stage", "phase"})
-
 
 def _in_other_state(scene: Scene, data: _Data, name: str) -> Verdict | None:
     text = _OPENING.sub("", scene.reading.text)
     if _OPEN.search(text):
         return None
-    held = [
-        (t, f)
-        for t, f in data.fields
-        if isinstance(f.value, str) and f.name.split()[-1:] and f.name.split()[-1] in _STATE_KEYS
-    ]
+    held = [(t, f) for t, f in data.fields if f.is_state]
     if not held:
         return None
     meant = _meant(held, data, text)
@@ -419,7 +420,7 @@ def _owner(value: Value, named: Thing, alike: Sequence[Thing], data: _Data) -> T
         (
             t
             for t, f in data.fields
-            if not isinstance(f.value, str) and not f.names and _holds(f, value)
+            if not isinstance(f.value, str) and f not in t.titles and _holds(f, value)
         ),
         None,
     )
@@ -485,7 +486,19 @@ def is_of_field(value: Value, scene: Scene) -> bool:
         return any(_holds(f, value) for f in measured)
     own = frozenset(keys_in(text))
     return any(
-        ((f.keys | (t.path if f.names else frozenset())) & own or _said(t, text, own - f.words))
+        (
+            (f.keys | (t.path if f in t.titles else frozenset())) & own
+            or _said(t, text, own - f.words)
+        )
         and _holds(f, value)
         for t, f in data.fields
+    )
+
+
+def is_title(text: str, scene: Scene) -> bool:
+    """Whether a text is what says of the one object that a claim names which one it is."""
+    data = _data(scene.context)
+    named = _named_in(scene.reading.text, data) if data.things else []
+    return len(named) == 1 and any(
+        str(f.value).casefold() == text.casefold() for f in named[0].titles
     )

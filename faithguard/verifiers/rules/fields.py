@@ -156,7 +156,7 @@ def _data(context: Context) -> _Data:
 def _said(thing: Thing, text: str, own: frozenset[str]) -> bool:
     """Whether a text says the name or the number of an object."""
     return any(
-        (f.words and f.words <= own)
+        (f.words and not f.values and f.words <= own)
         or re.search(rf"(?<!\w){re.escape(str(f.value))}(?!\w)", text, re.IGNORECASE)
         for f in thing.titles
     )
@@ -255,9 +255,9 @@ def _polarity(clause: str, words: list[str], data: _Data) -> tuple[bool, bool] |
     None where it does not speak of it, or says more.
     """
     key = keys_in(" ".join(words))
-    if not key or key <= data.told or find_values(data.untitled(clause)):
+    plain = data.untitled(clause).replace("-", " ")
+    if not key or key <= data.told or find_values(plain):
         return None
-    plain = clause.replace("-", " ")
     stock = " ".join(words) in ("in stock", "available", "stock available")
     words_said = re.findall(r"[^\W_]+(?:['’][^\W_]+)?", _TURNED.sub(" ", plain))
     own = [word.lower() for word in words_said if not NEGATIVE.search(word)]
@@ -291,6 +291,8 @@ def _polarity(clause: str, words: list[str], data: _Data) -> tuple[bool, bool] |
     verb = _VERB.search(plain)
     before = NEGATIVE.sub(" ", plain[: verb.start()]) if verb else ""
     subject = keys_in(before) - key
+    if key & keys_in(before) and not subject <= data.known | _ABOUT:
+        return None  # "a refundable deposit is ..."
     rest = said - key - subject
     if not rest <= data.known | _ABOUT or subject & (data.titles - data.known):
         return None

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from faithguard import check
-from faithguard.types import Claim, Passage, Span, Verdict
+from faithguard.types import Claim, Passage, Verdict
 from faithguard.verifiers import Context
 from faithguard.verifiers.rules import Fields
 from faithguard.verifiers.rules._objects import things_of
@@ -48,7 +48,7 @@ def lines(record: dict[str, object]) -> str:
 
 def found(text: str, context: str, *more: str) -> Verdict | None:
     """Return what the family says of a claim."""
-    claim = Claim(id="1", text=text, span=Span(start=0, end=len(text)))
+    claim = Claim(id="1", text=text, span=(0, len(text)))
     passages = [Passage(text=one) for one in (context, *more)]
     return Fields().verify([claim], Context(passages))[0]
 

@@ -489,7 +489,7 @@ def is_of_field(value: Value, scene: Scene) -> bool:
     own = frozenset(keys_in(text))
     return any(
         (
-            (f.keys | (t.path if f in t.titles else frozenset())) & own
+            (f.keys | (t.path if f in t.titles else frozenset[str]())) & own
             or _said(t, text, own - f.words)
         )
         and _holds(f, value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 import pytest
 
@@ -41,7 +42,7 @@ ROUTES = [
 ]
 
 
-def lines(record: dict[str, object]) -> str:
+def lines(record: Mapping[str, object]) -> str:
     """Write a record as lines."""
     return "\n".join(f"{key}: {value}" for key, value in record.items())
 

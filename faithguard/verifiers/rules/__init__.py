@@ -1,13 +1,14 @@
 """Rules: verifiers that are certain or silent.
 
-In: claims and context. Out: for each claim a `Verdict` that vetoes "supported", or None; the last
-one also says so where a claim denies what the context denies. They run before any model; each
-family is a file of its own.
+In: claims and context. Out: for each claim a `Verdict` that vetoes "supported", or None; the
+first and the last also say so where a claim denies what the context denies. They run before any
+model; each family is a file of its own.
 """
 
 from faithguard.verifiers.rules.citations import Citations
 from faithguard.verifiers.rules.dates_times import DatesTimes
 from faithguard.verifiers.rules.denied import Denied
+from faithguard.verifiers.rules.fields import Fields
 from faithguard.verifiers.rules.identifiers import Identifiers
 from faithguard.verifiers.rules.polarity import Polarity
 from faithguard.verifiers.rules.quantities import Quantities
@@ -16,6 +17,7 @@ from faithguard.verifiers.rules.tables_lists import TablesLists
 from faithguard.verifiers.rules.units_currency import UnitsCurrency
 
 RULES = (
+    Fields,
     Quantities,
     UnitsCurrency,
     DatesTimes,
@@ -33,6 +35,7 @@ __all__ = [
     "Citations",
     "DatesTimes",
     "Denied",
+    "Fields",
     "Identifiers",
     "Polarity",
     "Quantities",

@@ -41,6 +41,7 @@ from faithguard.verifiers.rules._slots import (
     says_same,
     segment,
 )
+from faithguard.verifiers.rules.fields import is_of_field
 
 __all__ = ["stated"]
 
@@ -70,6 +71,8 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
     """Veto a value that every sentence which holds it gives to something else."""
     if is_year(value) or value.text.lower() in ORDINALS or _whole(scene, value):
         return None  # said of too much at once
+    if is_of_field(value, scene):
+        return None  # data say of what it is
     if under_negation(scene, value):
         return None  # "not open on Mondays" where it is closed on Mondays
     if value.family == "days" and is_closed(scene, value):

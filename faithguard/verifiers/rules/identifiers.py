@@ -25,6 +25,7 @@ from faithguard.verifiers.rules._scene import (
     unmentioned,
 )
 from faithguard.verifiers.rules._slots import Slot, displaced, misbound, says_same
+from faithguard.verifiers.rules.fields import is_title
 
 __all__ = ["Identifiers"]
 
@@ -35,7 +36,7 @@ _ALIKE = 0.7
 class Identifiers(Family):
     """Veto an identifier that the context does not hold, or holds of something else."""
 
-    name = "identifiers@5"
+    name = "identifiers@6"
 
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where every identifier is held."""
@@ -227,6 +228,8 @@ def _likeness(one: str, other: str) -> float:
 
 
 def _misplaced(scene: Scene, name: str, one: Identifier) -> Verdict | None:
+    if is_title(one.text, scene):
+        return None  # the fields beside it are compared with the claim
     own: list[Slot] = []
     rivals: list[Slot] = []
     for number, other in scene.pages.identified:

@@ -66,6 +66,7 @@ _PARTS = re.compile(r"(?<!\d\.)(?<=[.!?;。！？；])\s+|\n")
 _OPENS = re.compile(r"[.!?:;,\n\"'“”‘«»`()\[\]{}<>|=。！？：，]|[-*•–—]\s")
 _CLOSES = re.compile(r"[.!?;\n\"'”’»`)\]}<>|。！？；]")
 _LABELS = re.compile(r"[:=：]")
+_LISTS = re.compile(r"[,:](?!\d)|[;|\n]")
 _MOST_LABEL = 4
 _LONGEST_LINE = 400
 """Characters of a line that are looked at on each side of some words."""
@@ -419,14 +420,22 @@ class _Rest:
     ) -> None:
         """Take the sentences and values that are made of nothing but several texts.
 
-        Those without a verb stay: names, dates and amounts, which a tool confirms.
+        A list without a verb stays: names, dates and amounts, which a tool confirms.
         """
         for begin, end in {run for _, run in _runs(self._pieced(pieces))}:
             start = next((at for at in range(begin, end) if self._begins(at)), end)
             stop = next((at for at in range(end, start, -1) if self._ends(at)), start)
             words = self._tokens[start:stop]
-            if len(words) > 1 and not _STATES.isdisjoint(words) and not but(words):
+            if len(words) > 1 and self._tells(start, stop) and not but(words):
                 self.taken[start:stop] = [True] * len(words)
+
+    def _tells(self, start: int, stop: int) -> bool:
+        """Say whether some words may be a statement, and are no list of values."""
+        words = self._tokens[start:stop]
+        if not _STATES.isdisjoint(words):
+            return True
+        text = self._text[self._matches[start].start() : self._matches[stop - 1].end()]
+        return _size(words) >= _STATED and _LISTS.search(text) is None
 
     def _pieced(self, pieces: Iterable[list[str]]) -> list[bool]:
         """Say of each word whether it belongs to one of some texts that stands there whole."""

@@ -766,6 +766,10 @@ def given_back(
         ("Saved: geese, are, safe", {"earlier": ("safe", "are", "geese")}),
         (f"- Geese | are - safe\n- {OVEN}", {"earlier": ("are", "Geese", "safe")}),
         (f"{OVEN} Geese are safe. {OVEN}", {"earlier": ("Geese are", "safe.", "the")}),
+        (
+            f"{OVEN} Noted: Geese lay 40 eggs daily. ",
+            {"here": ("Geese", "lay", "40 eggs", "daily")},
+        ),
         (json.dumps({"id": "oven", "t": "Geese are safe"}), {"here": ("Geese", "are", "safe")}),
     ],
 )

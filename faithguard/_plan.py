@@ -14,6 +14,7 @@ from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
 from faithguard._cache import Key
+from faithguard._reasoning import without_reasoning, without_thoughts
 from faithguard._sources import is_known
 from faithguard._together import Judged, Together
 from faithguard._version import __version__
@@ -27,6 +28,7 @@ from faithguard.types import (
     Exchange,
     Failure,
     Outcome,
+    Passage,
     Report,
     Usage,
     Verdict,
@@ -148,12 +150,15 @@ class Plan:
     ) -> None:
         self._together = together
         self._before = after.report if after is not None else None
+        answer = without_reasoning(exchange.answer)
         self._part = Part(0, 0, 0)
         """Which part of the answer is split."""
         if (before := self._before) is not None:
             known = len(before.exchange.answer)
-            self._part = part_to_read(exchange.answer, known, before.claims)
+            self._part = part_to_read(answer, known, before.claims)
         self._exchange = exchange
+        self._answer = answer
+        """What is said, without the reasoning before it."""
         self._extractor = extractor
         self._verifiers = tuple(verifiers)
         self._band = band
@@ -223,7 +228,7 @@ class Plan:
                     self._states[claim.id] = self._checked(finding, self._seen)
 
     def _hold_together(self, claims: Sequence[Claim]) -> bool:
-        size = len(self._part.of(self._exchange.answer))
+        size = len(self._part.of(self._answer))
         spans = all(0 <= claim.span[0] <= claim.span[1] <= size for claim in claims)
         return spans and len({claim.id for claim in claims}) == len(claims)
 
@@ -277,8 +282,8 @@ class Plan:
 
     def _walk(self) -> Iterator[Extract | Both | Verify]:
         """Yield calls; what came of each is in `_claims` and `_found`."""
-        if self._exchange.answer.strip():
-            part = replace(self._exchange, answer=self._part.of(self._exchange.answer))
+        if self._answer.strip():
+            part = replace(self._exchange, answer=self._part.of(self._answer))
             if self._together is not None and self._seen.passages:
                 yield Both(self._together, part, self._seen)
             else:
@@ -533,15 +538,20 @@ def _sum(one: Usage, other: Usage) -> Usage:
 
 def _context(exchange: Exchange, *, seen: bool) -> Context:
     numbered = [
-        (number, passage)
+        (number, _stated(passage))
         for number, passage in enumerate(exchange.passages)
-        if passage.seen == seen and passage.text.strip()
+        if passage.seen == seen and without_thoughts(passage.text).strip()
     ]
     return Context(
         [passage for _, passage in numbered],
         exchange.question,
         numbers=[number for number, _ in numbered],
     )
+
+
+def _stated(passage: Passage) -> Passage:
+    text = without_thoughts(passage.text)
+    return passage if text == passage.text else replace(passage, text=text)
 
 
 def _missing(stage: str, claim: Claim) -> Failure:

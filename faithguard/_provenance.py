@@ -66,6 +66,7 @@ _PARTS = re.compile(r"(?<!\d\.)(?<=[.!?;。！？；])\s+|\n")
 _OPENS = re.compile(r"[.!?:;,\n\"'“”‘«»`()\[\]{}<>|=。！？：，]|[-*•–—]\s")
 _CLOSES = re.compile(r"[.!?;\n\"'”’»`)\]}<>|。！？；]")
 _LABELS = re.compile(r"[:=：]")
+_LISTS = re.compile(r"[,:](?!\d)|[;|\n]")
 _MOST_LABEL = 4
 _LONGEST_LINE = 400
 """Characters of a line that are looked at on each side of some words."""
@@ -249,6 +250,9 @@ class Handed:
         names = {wording.tokens[0] for wording in self._earlier if len(wording.tokens) == 1}
         if rest.is_all([*here, *more]):
             return ""
+        pieces = [*here, *(wording.tokens for wording in self._earlier if wording.whole)]
+        if rest.is_joined(pieces) and not self._brought.holds(_tokens(text)):
+            return ""
         for own in sorted(self._here, key=len, reverse=True):
             plain = unescaped(own)
             if self._brought.holds(tokens := _tokens(plain)):
@@ -260,6 +264,7 @@ class Handed:
         for tokens, place, _ in self._earlier:
             if place is not None and rest.has(tokens) and not self._brought.holds(tokens):
                 rest.take_each(tokens, place, names)
+        rest.take_joined(pieces, but=self._brought.holds)
         long = [one.tokens for one in self._earlier if one.whole and len(one.tokens) >= _LONG]
         if long:
             rest.take_runs(*long, but=self._brought.holds)
@@ -345,22 +350,30 @@ class _Rest:
         """
         for start in self._stand(own):
             stop = start + len(own)
-            before, after = self._beside(start, stop)
-            ends = (
-                stop == len(self._tokens)
-                or (_CLOSES.search(after) is not None and _LABELS.search(after) is None)
-                or (after.strip() in ("", ",") and self._matches[stop][0][0].isupper())
-            )
-            begins = not start or _OPENS.search(before) is not None
             named = (
                 start > 0
-                and _LABELS.search(before) is not None
+                and _LABELS.search(self._beside(start, stop)[0]) is not None
                 and self._tokens[start - 1] in names
             )
             if place == "anywhere" or (
-                ends and begins and (place == "apart" or named or self._alone(start, stop))
+                self._ends(stop)
+                and self._begins(start)
+                and (place == "apart" or named or self._alone(start, stop))
             ):
                 self.taken[start:stop] = [True] * len(own)
+
+    def _begins(self, start: int) -> bool:
+        """Say whether a sentence, a line or a value begins with a word."""
+        return not start or _OPENS.search(self._beside(start, start + 1)[0]) is not None
+
+    def _ends(self, stop: int) -> bool:
+        """Say whether one ends before a word."""
+        after = self._beside(stop - 1, stop)[1]
+        return (
+            stop == len(self._tokens)
+            or (_CLOSES.search(after) is not None and _LABELS.search(after) is None)
+            or (after.strip() in ("", ",") and self._matches[stop][0][0].isupper())
+        )
 
     def _alone(self, start: int, stop: int) -> bool:
         """Say whether words are all that an item, a line or an element of an array holds.
@@ -393,17 +406,51 @@ class _Rest:
 
     def is_all(self, given: Iterable[list[str]]) -> bool:
         """Say whether there is nothing but some texts, and what only names them."""
-        marks, many = [False] * len(self._tokens), False
-        for own in given:
+        there = [own for own in given if self.has(own)]
+        many = any(len(own) > 1 for own in there)
+        return bool(there) and self._only_names(self._pieced(there), labels=many)
+
+    def is_joined(self, pieces: Iterable[list[str]]) -> bool:
+        """Say whether there is nothing but several texts, and what only names them."""
+        marks = self._pieced(pieces)
+        return sum(marks) > 1 and self._only_names(marks, labels=True)
+
+    def take_joined(
+        self, pieces: Iterable[list[str]], but: Callable[[Sequence[str]], bool]
+    ) -> None:
+        """Take the sentences and values that are made of nothing but several texts.
+
+        A list without a verb stays: names, dates and amounts, which a tool confirms.
+        """
+        for begin, end in {run for _, run in _runs(self._pieced(pieces))}:
+            start = next((at for at in range(begin, end) if self._begins(at)), end)
+            stop = next((at for at in range(end, start, -1) if self._ends(at)), start)
+            words = self._tokens[start:stop]
+            if len(words) > 1 and self._tells(start, stop) and not but(words):
+                self.taken[start:stop] = [True] * len(words)
+
+    def _tells(self, start: int, stop: int) -> bool:
+        """Say whether some words may be a statement, and are no list of values."""
+        words = self._tokens[start:stop]
+        if not _STATES.isdisjoint(words):
+            return True
+        text = self._text[self._matches[start].start() : self._matches[stop - 1].end()]
+        return _size(words) >= _STATED and _LISTS.search(text) is None
+
+    def _pieced(self, pieces: Iterable[list[str]]) -> list[bool]:
+        """Say of each word whether it belongs to one of some texts that stands there whole."""
+        marks = [False] * len(self._tokens)
+        for own in pieces:
             for place in self._stand(own):
                 marks[place : place + len(own)] = [True] * len(own)
-                many = many or len(own) > 1
-        if not any(marks):
-            return False
+        return marks
+
+    def _only_names(self, marks: Sequence[bool], *, labels: bool) -> bool:
+        """Say whether the words that are not marked only name the others."""
         left = {run for _, run in _runs([not mark for mark in marks])}
         return all(
             _NAMES_NOTHING.issuperset(self._tokens[start:stop])
-            or (many and self._labels(start, stop))
+            or (labels and self._labels(start, stop))
             for start, stop in left
         )
 

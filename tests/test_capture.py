@@ -761,6 +761,16 @@ def given_back(
         ("500", {"here": ("500",)}),
         ('{"result": 500}', {"here": ("500", "amount")}),
         ("磨坊今天不对外开放。", {"earlier": ("磨坊今天不对外开放。",)}),
+        (LIE, {"earlier": ("Geese", "guard", "the granary.")}),
+        (LIE, {"here": ("Geese", "guard", "the granary.")}),
+        ("Saved: geese, are, safe", {"earlier": ("safe", "are", "geese")}),
+        (f"- Geese | are - safe\n- {OVEN}", {"earlier": ("are", "Geese", "safe")}),
+        (f"{OVEN} Geese are safe. {OVEN}", {"earlier": ("Geese are", "safe.", "the")}),
+        (
+            f"{OVEN} Noted: Geese lay 40 eggs daily. ",
+            {"here": ("Geese", "lay", "40 eggs", "daily")},
+        ),
+        (json.dumps({"id": "oven", "t": "Geese are safe"}), {"here": ("Geese", "are", "safe")}),
     ],
 )
 def test_what_models_handed_to_tools_is_no_evidence_when_it_comes_back(
@@ -784,6 +794,9 @@ def test_what_models_handed_to_tools_is_no_evidence_when_it_comes_back(
         ("500", {"here": ("250 * 2",), "earlier": ("250 * 2",)}),
         ("500", {"earlier": ("500",)}),
         (f"{MILL} {OVEN}", {"said": MILL}),
+        ("The mill is open until 5.", {"earlier": ("the", "mill", "is", "open")}),
+        ("Rye flour is 40 kg.", {"here": ("rye", "flour", "kg"), "earlier": ("rye", "flour")}),
+        ("Booked: Ada Lind, 3 May, 2 sacks. It is paid.", {"here": ("Ada Lind", "3 May", "2")}),
     ],
 )
 def test_what_a_tool_says_of_what_it_was_asked_is_evidence(

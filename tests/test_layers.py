@@ -20,6 +20,7 @@ LAYERS: dict[str, int] = {
     "_lazy": 0,
     "_loopback": 0,
     "_provenance": 0,
+    "_reasoning": 0,
     "_writing": 1,
     "_protocols": 0,
     "_polar": 0,

@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from faithguard._plan import part_to_read
+from faithguard._reasoning import without_reasoning
 from faithguard.claims._growing import GrowingAnswer, Unit
 from faithguard.claims._local import Reading, hangs, readings
 from faithguard.claims._plain import has_words
@@ -149,7 +150,7 @@ class StreamCourse:
         in more."""
 
     def _hangs(self, text: str) -> bool | None:
-        return hangs(text, self._exchange("").question)
+        return hangs(without_reasoning(text), self._exchange("").question)
 
     @property
     def written(self) -> str:
@@ -339,6 +340,7 @@ class StreamCourse:
     @staticmethod
     def _read(answer: str, known: int, claims: Sequence[Claim]) -> list[Reading]:
         """Return how that of an answer is read which stands behind a place."""
+        answer = without_reasoning(answer)
         part = part_to_read(answer, known, claims)
         return readings(part.of(answer), part.at(known))
 

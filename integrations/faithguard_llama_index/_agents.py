@@ -24,7 +24,7 @@ from llama_index.core.tools import ToolOutput
 from faithguard import ConfigError, Policy, Record, UnfaithfulAnswerError
 from faithguard.guard import Course, Settings, Step, amore_passages, asettled, note_of, withheld
 from faithguard_llama_index._again import TellingModel, told
-from faithguard_llama_index._steps import Form, StreamedStep
+from faithguard_llama_index._steps import Form, StreamedStep, thought_holds
 from faithguard_llama_index._tap import attach, capturing
 from faithguard_llama_index._turn import Handle, Held, Records, ToolRun, Turn
 
@@ -178,8 +178,8 @@ class _GuardedRun:
             ctx,
             lambda held, turns: ask(held, told(llm_input, turns), *args, **kwargs),
             lambda response: response.message.content or "",
-            _LAST if agent.streaming else None,
-            agent.name,
+            _LAST,
+            agent,
         )
         response = settled.output
         if settled.instead is not None:
@@ -200,8 +200,8 @@ class _GuardedRun:
         ctx: Any,
         ask: Callable[[Held, Sequence[tuple[str, str]]], Awaitable[Any]],
         read: Callable[[Any], str | None],
-        form: Form | None,
-        name: str,
+        form: Form,
+        agent: Any,
     ) -> _Settled:
         """Ask the model until its answer passes, or no other attempt is left.
 
@@ -209,16 +209,16 @@ class _GuardedRun:
             ctx: Of the run.
             ask: Asks, with what was written before and what is said of that.
             read: Returns the answer in an output; None if there is none.
-            form: Of what is streamed; None if nothing is.
-            name: Of the agent.
+            form: Of what its model writes.
+            agent: The agent.
 
         Raises:
             UnfaithfulAnswerError: If the answer is held back and there is no fallback.
         """
         settings, turn = self._faithguard, await _turn_of(ctx)
-        if settings.hold is not None and form is not None:
+        if settings.hold is not None and agent.streaming:
             tell = self._records.take
-            streamed = StreamedStep(settings, turn, ctx, name, form, ask, read, tell)
+            streamed = StreamedStep(settings, turn, ctx, agent.name, form, ask, read, tell)
             return await self._streamed(ctx, turn, streamed)
         turns: list[tuple[str, str]] = []
         while True:
@@ -243,6 +243,9 @@ class _GuardedRun:
             step = await asettled(course, settings.scorer, turn.exchange(text), answer=text)
             if step.feedback is None:
                 record, instead = await self._closed(ctx, turn, course, step)
+                if instead is None and form.lead and settings.policy.on_fail != "flag":
+                    stated = form.stated(said.rstrip().removesuffix(text.rstrip()))
+                    instead = None if await thought_holds(settings, turn, stated) else text
                 return _Settled(output, held, record, instead)
             more = await amore_passages(settings.more_context, course.report.unsupported)
             turns.append((said, turn.again(step.feedback, more)))
@@ -312,14 +315,14 @@ class _GuardedAgent(_GuardedRun):
             return cast("Awaitable[Any]", step.take_step(held, llm_input, tools, memory))
 
         agent: Any = self
-        form = _form_of(agent) if agent.streaming else None
         settled = await self._settled(
-            ctx, ask, lambda output: _answer_in(self, output), form, agent.name
+            ctx, ask, lambda output: _answer_in(self, output), _form_of(agent), agent
         )
         output, held = settled.output, settled.held
         if settled.instead is not None:
             output = await _instead(self, ctx, held, agent.name, settled.instead)
-            if settled.record is not None and settled.record.decision.action == "deliver":
+            delivers = settled.record is not None and settled.record.decision.action == "deliver"
+            if delivers and agent.streaming:  # else all that the model wrote stands there
                 output.raw = settled.output.raw
         await held.release()
         if settled.record is not None:

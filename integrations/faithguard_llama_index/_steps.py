@@ -22,7 +22,7 @@ from faithguard.streaming import Again, StreamCourse, areleased
 from faithguard.watch import Outbox
 from faithguard_llama_index._turn import Held, Turn
 
-__all__ = ["Form", "StreamedStep"]
+__all__ = ["Form", "StreamedStep", "thought_holds"]
 
 _NOBODY = Outbox([])
 """Who is told of a step before it is known whether it has an answer."""
@@ -227,13 +227,8 @@ class StreamedStep:
 
     async def _shown_before(self) -> str:
         """Return what is shown before an answer: what its model wrote there, if that holds."""
-        stated = self._form.stated(self._before)
-        if stated.strip():
-            report = await self._settings.scorer.ascore(self._turn.exchange(stated))
-            known = report.outcome in ("scored", "abstained", "no_claims")
-            if not known or report.unsupported:
-                return self._form.lead
-        return self._before
+        holds = await thought_holds(self._settings, self._turn, self._form.stated(self._before))
+        return self._before if holds else self._form.lead
 
     def _show(self, text: str) -> None:
         delta = text if self.seen else self._lead + text
@@ -249,7 +244,8 @@ class StreamedStep:
         events = self.held.streams
         self.held.streams = []
         thought = "".join(event.thinking_delta or "" for event in events)
-        if self._as_written and events and (thought or events[-1].raw is not None):
+        told = events and (thought or events[-1].raw is not None)
+        if self.instead is None and told:
             end = self._event("", raw=events[-1].raw, thinking_delta=thought or None)
             self.held.streams = [end]
 
@@ -266,6 +262,14 @@ class StreamedStep:
             if delta or event.tool_calls or event.thinking_delta:
                 rest.append(event.model_copy(update={"delta": delta}))
         self.held.streams = rest
+
+
+async def thought_holds(settings: Settings, turn: Turn, stated: str) -> bool:
+    """Say whether what a model wrote before its answer may be shown."""
+    if not stated.strip():
+        return True
+    report = await settings.scorer.ascore(turn.exchange(stated))
+    return report.outcome in ("scored", "abstained", "no_claims") and not report.unsupported
 
 
 def _rest(answer: str, sent: str) -> str:

@@ -516,6 +516,45 @@ def test_of_reasoning_only_what_holds_is_shown(form: str, lead: str) -> None:
     assert LIE not in f"{run.events!r} {run.memory!r} {run.state}"
 
 
+class Counting(ReasoningModel):
+    """A reasoning model that tells at its end what it used."""
+
+    async def astream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> Any:
+        """Answer messages in pieces, awaiting."""
+        pieces = await super().astream_chat(messages, **kwargs)
+
+        async def counted() -> AsyncIterator[ChatResponse]:
+            async for piece in pieces:
+                piece.raw = {"usage": len(messages)}
+                yield piece
+
+        return counted()
+
+
+@pytest.mark.parametrize("streaming", [True, False])
+@pytest.mark.parametrize("stream", ["claims", "answer"])
+def test_a_thought_that_does_not_hold_is_left_out(stream: str, streaming: bool) -> None:
+    """However the guard holds; what stands in its place comes once, before the answer."""
+    for thought, lead in ((LIE, PLAIN), (TRUE, f"Thought: {TRUE}\nAnswer: ")):
+        model = Counting(talk=Musing(faithful, f"Thought: {thought}\nAnswer: {{}}"))
+        agent = ReActAgent(tools=[plain_tool()], llm=model, streaming=streaming)
+        run = play(safe(agent, stream=stream))
+        assert LIE not in f"{run.events!r} {run.memory!r} {run.state} {run.output!r}"
+        assert str(run.output) == run.said == GOOD
+        if streaming:
+            assert run.streamed.count(GOOD) == 1
+            assert run.streamed.endswith(f"{lead}{GOOD}")
+            assert run.streams[-1].response == f"{lead}{GOOD}"
+
+
+def test_a_guard_that_only_flags_leaves_thoughts() -> None:
+    """It changes nothing of what is delivered."""
+    model = Counting(talk=Musing(faithful, f"Thought: {LIE}\nAnswer: {{}}"))
+    agent = ReActAgent(tools=[plain_tool()], llm=model)
+    run = play(safe(agent, stream="answer", on_fail="flag"))
+    assert run.streamed.endswith(f"Thought: {LIE}\nAnswer: {GOOD}")
+
+
 def test_what_a_parser_of_ones_own_reads_is_known_at_its_end() -> None:
     """Its answer is verified before anything is shown of it."""
 

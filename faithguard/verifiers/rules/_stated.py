@@ -18,6 +18,7 @@ from faithguard.verifiers._values._units import CURRENCIES
 from faithguard.verifiers._values._words import ORDINALS
 from faithguard.verifiers.rules._absent import absent
 from faithguard.verifiers.rules._barred import is_closed
+from faithguard.verifiers.rules._open_days import fits_open_days
 from faithguard.verifiers.rules._derived import derivable
 from faithguard.verifiers.rules._given import is_compared, lines_of
 from faithguard.verifiers.rules._granted import under_negation
@@ -71,7 +72,7 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
         return None  # said of too much at once
     if under_negation(scene, value):
         return None  # "not open on Mondays" where it is closed on Mondays
-    if value.family == "days" and is_closed(scene, value):
+    if value.family == "days" and (is_closed(scene, value) or fits_open_days(scene)):
         return None  # "Support is closed on Mondays", of "We are closed on Mondays"
     if value.family == "date" and all(other.family != "date" for _, other in holding(scene, value)):
         return None  # of which only the year is said

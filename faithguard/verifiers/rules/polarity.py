@@ -21,6 +21,7 @@ from faithguard.verifiers.rules._modality import demanded_instead, duty_or_not, 
 from faithguard.verifiers.rules._negated import own_negation
 from faithguard.verifiers.rules._negation import denied_or_not, gainsaid, none_such
 from faithguard.verifiers.rules._only_denied import only_denied
+from faithguard.verifiers.rules._open_days import by_open_days
 from faithguard.verifiers.rules._opposites import opposite_said
 from faithguard.verifiers.rules._quantifiers import counted_otherwise
 from faithguard.verifiers.rules._scene import Scene, scene_of, unmentioned
@@ -34,13 +35,14 @@ __all__ = ["Polarity"]
 class Polarity(Family):
     """Veto a claim that the context denies, or states more weakly."""
 
-    name = "polarity@3"
+    name = "polarity@4"
 
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where polarity agrees or is not clear."""
         scene = scene_of(claim, context)
         for check in (
             on_closed_days,
+            by_open_days,
             own_negation,
             only_denied,
             gainsaid,

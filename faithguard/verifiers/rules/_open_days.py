@@ -2,18 +2,19 @@
 
 In: a scene. Out: of "open daily except Mondays", "every day but Monday" or "Tuesday to Sunday": a
 veto where the claim says that it is open on a day that is left out, or closed on one that is not;
-the verdict that it is supported where it says that it is closed, or open, on the days that are; else
-None. English.
+the verdict that it is supported where it says so the right way round; else None. English.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from faithguard.types import Verdict
 from faithguard.verifiers._values import Value
+from faithguard.verifiers.rules._measures import holding
 from faithguard.verifiers.rules._reading import Reading, key_of
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 
@@ -44,7 +45,7 @@ _WORDS = frozenset(
         map(
             key_of,
             "open opens opened opening closed closes shut except excepted excepting excluding"
-            " excluded exception".split(),
+            " excluded exception apart other save".split(),
         ),
     )
 )
@@ -57,8 +58,6 @@ class _Rule:
 
     near: Near
     days: frozenset[int]
-    sure: bool
-    """Whether it says that it is closed on all others: by an exception, not by a span alone."""
 
 
 def by_open_days(scene: Scene, name: str) -> Verdict | None:
@@ -71,6 +70,8 @@ def by_open_days(scene: Scene, name: str) -> Verdict | None:
     if len(rules) != 1:
         return None  # of two rules, one may be of another season
     rule = rules[0]
+    if _told_apart(scene, rule):
+        return None
     if days <= rule.days:
         if not opens:
             return contradiction(scene, name, "the context says that it is open then", rule.near)
@@ -133,24 +134,21 @@ def _days(value: Value) -> frozenset[int] | None:
 
 def _rules(scene: Scene) -> Iterator[_Rule]:
     """Yield what the sentences that speak of the claim's subject say of their open days."""
-    subject = scene.reading.keys - _WORDS
     for number in sorted(scene.pages.holders(_OPEN_KEY)):
         reading = scene.all[number]
-        held = reading.keys | scene.pages.inherited(number)
-        first = scene.reading.tokens[0].lower if scene.reading.tokens else ""
-        if reading.row or not (subject <= held if subject else first in _IT):
+        if reading.row or not _is_of(scene, number):
             continue
         if _CLOSED.search(reading.text) or _NOT_OPEN.search(reading.text):
             continue  # other rules read what is said outright
         found = _open_days(reading)
         if found is not None:
-            yield _Rule(scene.at(number), *found)
+            yield _Rule(scene.at(number), found)
 
 
 _OPEN_KEY = key_of("open") or ""
 
 
-def _open_days(reading: Reading) -> tuple[frozenset[int], bool] | None:
+def _open_days(reading: Reading) -> frozenset[int] | None:
     """Return the days of a rule less those that it excepts; None where it says more of days."""
     days = [value for value in reading.values if value.family == "days"]
     sets = [_days(value) for value in days]
@@ -160,8 +158,8 @@ def _open_days(reading: Reading) -> tuple[frozenset[int], bool] | None:
     start, stop = days[0].end, days[1].start if len(days) > 1 else len(text)
     own, rest = sets[0] or frozenset[int](), frozenset().union(*(s or () for s in sets[1:]))
     if len(days) == 1:
-        return (own, False) if 1 < len(own) < len(_ALL) and not _BUT.search(text) else None
-    gaps = [text[a.end : b.start] for a, b in zip(days[1:], days[2:], strict=False)]
+        return own if 1 < len(own) < len(_ALL) and not _BUT.search(text) else None
+    gaps = [text[a.end : b.start] for a, b in pairwise(days[1:])]
     if not all(map(_JOINS.fullmatch, gaps)):
         return None
     before = _BUT.fullmatch(text, start, stop)
@@ -169,24 +167,34 @@ def _open_days(reading: Reading) -> tuple[frozenset[int], bool] | None:
     after = re.match(r"\s*[,)]*\s*(?:and|or|&)\s+(?!closes)[a-z]", text[days[-1].end :])
     if not (before or behind) or not rest < own or after:
         return None
-    return own - rest, True
+    return own - rest
 
 
 def _is_plain(scene: Scene, rule: _Rule) -> bool:
-    """Whether a rule holds without more, and no other sentence speaks of other days."""
+    """Whether a rule holds without more: of no season, and of none who come alone."""
     reading = rule.near.reading
     places = [n for n, token in enumerate(reading.tokens) if token.key == _OPEN_KEY]
     behind = {t.key for t in reading.tokens[places[-1] :] if t.key} - _WORDS
     if behind - scene.reading.keys or _LIMITED.search(reading.text):
         return False
-    if any(value.family not in ("days", "clock") for value in reading.values):
-        return False
-    if rule.sure:
-        return True
-    passage = rule.near.sentence.passage
-    return not any(
-        other.passage == passage
-        and number != rule.near.number
-        and any(value.family == "days" for value in scene.all[number].values)
-        for number, other in enumerate(scene.pages.sentences)
+    return all(value.family in ("days", "clock") for value in reading.values)
+
+
+def _is_of(scene: Scene, number: int) -> bool:
+    """Whether a sentence names what the claim is about, or goes on about it."""
+    subject = scene.reading.keys - _WORDS
+    if not subject:
+        return scene.reading.tokens[0].lower in _IT
+    return subject <= scene.all[number].keys | scene.pages.inherited(number)
+
+
+def _told_apart(scene: Scene, rule: _Rule) -> bool:
+    """Whether another sentence says something of the claim's days: "On Mondays groups may come"."""
+    return any(
+        near.number != rule.near.number
+        and not _CLOSED.search(near.reading.text)
+        and (_is_of(scene, near.number) or not _OPEN.search(near.reading.text))
+        for value in scene.reading.values
+        if value.family == "days"
+        for near, _ in holding(scene, value)
     )

@@ -18,7 +18,6 @@ from faithguard.verifiers._values._units import CURRENCIES
 from faithguard.verifiers._values._words import ORDINALS
 from faithguard.verifiers.rules._absent import absent
 from faithguard.verifiers.rules._barred import is_closed
-from faithguard.verifiers.rules._open_days import fits_open_days
 from faithguard.verifiers.rules._derived import derivable
 from faithguard.verifiers.rules._given import is_compared, lines_of
 from faithguard.verifiers.rules._granted import under_negation
@@ -31,6 +30,7 @@ from faithguard.verifiers.rules._measures import (
     is_timed,
     is_year,
 )
+from faithguard.verifiers.rules._open_days import fits_open_days
 from faithguard.verifiers.rules._reading import Reading
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 from faithguard.verifiers.rules._slots import (

@@ -151,6 +151,13 @@ class _Case:
             ]
         own = [value for _, value in mine]
         found = [self._rival(part, value, own) for part, value in wrong]
+        # what stands clearly in the place of one does not stand in that of another
+        taken = [value for edit in found if edit for value in find_values(edit.new)]
+        if taken:
+            found = [
+                edit or self._rival(part, value, [*own, *taken])
+                for edit, (part, value) in zip(found, wrong, strict=True)
+            ]
         edits = [edit for edit in found if edit is not None]
         if not self._row:
             # a clause of which another value stays wrong would make another claim of this one

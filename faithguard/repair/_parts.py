@@ -161,15 +161,17 @@ def _begun(text: str, parts: Sequence[Span]) -> tuple[Edit, ...] | None:
 
     None unless that has a subject and a verb of its own, and means nothing of the first.
     """
-    if len(parts) < _TWO or not has_verb(text[slice(*parts[0])]):
+    if len(parts) < _TWO:
+        return None
+    first = text[slice(*parts[0])]
+    if not (has_verb(first) or _AMOUNT.match(first)):
         return None
     joint = _joint(text, parts[1])
     rest = text[parts[1][0] + len(joint) : parts[1][1]]
     verb = verb_at(rest)
     if not _COMPLETE.fullmatch(joint) or verb is None or not has_words(rest[: verb.start()]):
         return None
-    first = text[slice(*parts[0])]
-    if leans(rest) or _binds(first) or _CLAUSES.search(first) or _BINDS.search(rest):
+    if leans(rest) or _binds(first) or _CLAUSES.search(first):
         return None
     if _SUBORDINATE.match(text) or is_negative(first) or len(rest.split()) < _FEWEST:
         return None

@@ -119,7 +119,7 @@ def _said(reading: Reading) -> tuple[frozenset[int], bool] | None:
     sets = [_days(value) for value in days]
     if any(one is None for one in sets):
         return None
-    return frozenset().union(*(one for one in sets if one is not None)), not shuts
+    return frozenset[int]().union(*(one for one in sets if one is not None)), not shuts
 
 
 def _others(reading: Reading, family: str) -> list[Value]:
@@ -156,7 +156,7 @@ def _open_days(reading: Reading) -> frozenset[int] | None:
         return None
     text = reading.text
     start, stop = days[0].end, days[1].start if len(days) > 1 else len(text)
-    own, rest = sets[0] or frozenset[int](), frozenset().union(*(s or () for s in sets[1:]))
+    own, rest = sets[0] or frozenset[int](), frozenset[int]().union(*(s or () for s in sets[1:]))
     if len(days) == 1:
         return own if 1 < len(own) < len(_ALL) and not _BUT.search(text) else None
     gaps = [text[a.end : b.start] for a, b in pairwise(days[1:])]

@@ -596,3 +596,26 @@ def test_files_that_are_not_there_are_named(put: Put, tmp_path: Path) -> None:
     result = ran(base, put("now.jsonl", run(9)), "--markdown", str(tmp_path / "no" / "x.md"))
     assert result.exit_code == 2
     assert "cannot be written (No such file or directory)" in result.stderr
+
+
+def test_markdown_says_why_nothing_was_compared(put: Put, tmp_path: Path) -> None:
+    """A step that posts the file finds one, whatever the exit code; a file that is read stays."""
+    base, note = put("base.jsonl", run(9)), tmp_path / "note.md"
+    note.write_text("of the last run", "utf-8")
+
+    for other, told in (("gone.jsonl", "does not exist"), (base, "is both files")):
+        result = ran(base, other, "--markdown", str(note))
+        assert result.exit_code == 2
+        assert told in result.stderr
+        text = note.read_text("utf-8")
+        assert text.startswith("### ❓ faithfulness: not compared\n\n")
+        assert told in text
+
+    held = Path(base).read_bytes()
+    result = ran(base, "gone.jsonl", "--markdown", base)
+    assert result.exit_code == 2
+    assert "'gone.jsonl' does not exist" in result.stderr
+    assert Path(base).read_bytes() == held
+
+    result = ran(base, "gone.jsonl", "--markdown", str(tmp_path / "no" / "x.md"))
+    assert "'gone.jsonl' does not exist" in result.stderr

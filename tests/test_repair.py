@@ -896,3 +896,79 @@ def test_a_sentence_without_end_is_mended_in_linear_time(clause: str) -> None:
         assert repaired(answer, context, wrong={"500": "contradicted"}).output == "The mill is old."
 
     assert growth(work, 600) < LINEAR
+
+
+# -- an item under an item, an hour, a price, two clauses ----------------------------------------
+
+LODGE = (
+    "Boats leave from 8:30. Guests leave no later than 11:00 on the last day. "
+    "Canoes are lent for 15 euros a day. Storage in the shed costs 9 euros a day."
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "left"),
+    [
+        (
+            "- The mill is old\n  - Owls sing here\n- It rests.\n",
+            "- The mill is old\n- It rests.\n",
+        ),
+        ("- The mill is old:\n  - Owls sing\n- It rests.\n", None),
+    ],
+)
+def test_an_item_that_states_something_outlives_what_is_under_it(
+    answer: str, left: str | None
+) -> None:
+    """Only a colon makes it the lead-in of what goes."""
+    assert repaired(answer, wrong=["Owls"]).output == left
+
+
+@pytest.mark.parametrize("hour", ["12 noon", "noon", "12:00", "12 midnight"])
+def test_an_hour_is_put_right_however_it_is_named(hour: str) -> None:
+    """The number before "noon" is part of it, and goes with it."""
+    answer = f"Boats leave from 8:30. Guests leave no later than {hour}."
+    assert mended(answer, LODGE) == "Boats leave from 8:30. Guests leave no later than 11:00."
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said", "fixed"),
+    [
+        ("€149", "129 euros", "€129"),
+        ("149 €", "129 euros", "129 €"),
+        ("EUR 149", "129 euros", "EUR 129"),
+        ("149 euros", "€129.50", "129.50 euros"),
+        ("€149", "EUR 1,129", "€1,129"),
+        ("1 euro", "€129", "€129"),
+        ("€149", "129 francs", "129 francs"),
+    ],
+)
+def test_a_price_keeps_the_sign_of_its_place(wrong: str, said: str, fixed: str) -> None:
+    """Of one currency; another is written as the context writes it."""
+    answer = "The large loom costs {} a month. The small loom is free."
+    held = repaired(answer.format(wrong), answer.format(said), wrong={wrong: "contradicted"})
+    assert held.output == answer.format(fixed)
+
+
+@pytest.mark.parametrize(
+    ("half", "left"),
+    [
+        (
+            "Storage costs 12 euros a day, and canoes are lent for 25 euros a day.",
+            "Storage costs 9 euros a day, and canoes are lent for 15 euros a day.",
+        ),
+        (
+            "Sauna towels cost 12 euros a day, and canoes are lent for 25 euros a day.",
+            "Canoes are lent for 15 euros a day.",
+        ),
+        (
+            "Sauna towels cost 12 euros a day, and canoes are lent for 15 euros a day.",
+            "Canoes are lent for 15 euros a day.",
+        ),
+        ("If giants agree, canoes are lent for 15 euros a day.", ""),
+        ("Sauna towels cost 12 euros a day, and they are lent for 15 euros a day.", ""),
+    ],
+)
+def test_of_two_clauses_the_one_that_can_be_mended_stays(half: str, left: str) -> None:
+    """The second begins the sentence where it has a subject, and means nothing of the first."""
+    kept = "Boats leave from 8:30."
+    assert mended(f"{kept} {half}", LODGE) == f"{kept} {left}".strip()

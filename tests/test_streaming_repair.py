@@ -55,6 +55,20 @@ def test_repair_corrects_or_leaves_out_and_goes_on() -> None:
     assert len(record.attempts[0].report.unsupported) == 2
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\n\n"])
+@pytest.mark.parametrize("apart", ["\n- ", "\n\n- ", "\n  - "])
+def test_a_text_ends_as_it_was_written_whatever_goes_last(apart: str, end: str) -> None:
+    """The end of the last line stays where the last item goes, as it does without streaming."""
+    text = f"- {LEAVES}{apart}{SUNK}{end}"
+
+    record = record_of(text, on_fail="repair")
+
+    assert record.exchange.answer == f"- {LEAVES}{end}"
+    assert mended(record) == record.exchange.answer
+    assert flaw(record) is None
+    assert "".join(both(text, on_fail="repair")) == record.exchange.answer
+
+
 MENDED = {
     "the first of a list": (
         f"We say:\n\n- {SUNK}\n- {LEAVES}\n- {COSTS}",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from faithguard.stats import Comparison, Drop
 
-__all__ = ["comparison_markdown", "comparison_page"]
+__all__ = ["comparison_markdown", "comparison_page", "failed_markdown"]
 
 _DROPS = 10
 _QUESTION = 160
@@ -63,6 +63,12 @@ def comparison_markdown(comparison: Comparison) -> str:
     if more := _more(comparison):
         lines += ["", more]
     return "\n".join([*lines, ""])
+
+
+def failed_markdown(reason: str) -> str:
+    """Return Markdown for a pull request that says why nothing could be compared."""
+    told = _plain(" ".join(reason.split()))
+    return f"### {_SIGNS['unknown']} faithfulness: not compared\n\n{told}\n"
 
 
 def _rows(head: list[str], rows: list[list[str]]) -> Iterator[str]:

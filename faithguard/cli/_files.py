@@ -76,7 +76,8 @@ def write_private(file: str, parts: Iterable[str], *, read: Sequence[str]) -> No
         parts: Its text.
         read: The files that this is made of.
     """
-    if any(os.path.exists(file) and os.path.samefile(file, one) for one in read):
+    there = [one for one in read if os.path.exists(one)]
+    if os.path.exists(file) and any(os.path.samefile(file, one) for one in there):
         raise ConfigError(f"{file!r} is what is read: name another file to write to")
 
     def private(path: str, flags: int) -> int:

@@ -53,6 +53,8 @@ _SHORT = 2
 
 _COUNTING = frozenset({"", "person", "times"})
 _CURRENCY = re.compile("[A-Z]{3}|krone|krona|crown")
+_AMOUNT = re.compile(r"(?P<before>[^\d\s]*\s?)(?P<n>\d(?:[\d.,]*\d)?)(?P<after>\s?[^\d\s]*)")
+"""An amount of money, its number and what stands beside it."""
 _MEASURES = frozenset(
     map(stem, "height altitude elevation length width depth distance weight size price".split())
 )
@@ -149,6 +151,13 @@ class _Case:
             ]
         own = [value for _, value in mine]
         found = [self._rival(part, value, own) for part, value in wrong]
+        # what stands clearly in the place of one does not stand in that of another
+        taken = [value for edit in found if edit for value in find_values(edit.new)]
+        if taken:
+            found = [
+                edit or self._rival(part, value, [*own, *taken])
+                for edit, (part, value) in zip(found, wrong, strict=True)
+            ]
         edits = [edit for edit in found if edit is not None]
         if not self._row:
             # a clause of which another value stays wrong would make another claim of this one
@@ -190,7 +199,7 @@ class _Case:
         _, sentence, rival = ranked[0]
         if not self._is_of(part, sentence, value, rival):
             return None
-        new = rival.text
+        new = _in_style(value, rival)
         if rival.start == 0 and rival.family in ("number", "clock") and new[1:2].islower():
             new = new[:1].lower() + new[1:]  # "Fifteen", at the beginning of a sentence
         return self._edit(part, value.start, value.text, sentence, rival.start, new)
@@ -528,6 +537,27 @@ def _same_measure(one: Value, other: Value) -> bool:
         return one.comparable(other)
     units = {one.unit, other.unit}
     return len(units) == 1 or units <= _COUNTING or all(map(_CURRENCY.fullmatch, units))
+
+
+def _in_style(value: Value, rival: Value) -> str:
+    """Return how a rival is written where a value stands: "129 euros" as "€129" in place of "€149".
+
+    Only of one currency, with its sign or code on one side: what is counted has its own plural.
+    """
+    if value.unit != rival.unit or not _CURRENCY.fullmatch(value.unit):
+        return rival.text
+    mine, theirs = _AMOUNT.fullmatch(value.text), _AMOUNT.fullmatch(rival.text)
+    if mine is None or theirs is None:
+        return rival.text
+    signs = [match["before"] + match["after"] for match in (mine, theirs)]
+    if all(map(_is_word, signs)) or (_is_word(signs[0]) and "1" in (mine["n"], theirs["n"])):
+        return rival.text
+    return f"{mine['before']}{theirs['n']}{mine['after']}"
+
+
+def _is_word(sign: str) -> bool:
+    """Whether a currency is written out: "euros", and neither "€" nor "EUR"."""
+    return sign.strip().isalpha() and not sign.strip().isupper()
 
 
 def _alike(one: str, other: str) -> float:

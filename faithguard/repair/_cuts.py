@@ -42,7 +42,7 @@ def cuts(layout: Layout, gone: Collection[int], stay: Collection[int]) -> list[E
     """
     if not gone:
         return []
-    every = _with_leaders(layout, set(gone))
+    every = _with_leaders(layout, set(gone), stay)
     if every & set(stay) or layout.is_json or any(layout.units[n].fenced for n in every):
         return None
     edits: list[Edit] = []
@@ -62,13 +62,17 @@ def cuts(layout: Layout, gone: Collection[int], stay: Collection[int]) -> list[E
     return _closed_up(layout, edits)
 
 
-def _with_leaders(layout: Layout, gone: set[int]) -> set[int]:
-    """Add titles, lead-ins and labels under which nothing is left."""
+def _with_leaders(layout: Layout, gone: set[int], stay: Collection[int]) -> set[int]:
+    """Add titles, lead-ins and labels under which nothing is left; an item that states one stays.
+
+    "- Open from 9" is no label of what stands under it, unless a colon says so.
+    """
     while True:
         added = {
             unit.index
             for unit in layout.units
             if unit.index not in gone
+            and not (unit.item and unit.index in stay and not _COLON.search(layout.text(unit)))
             and (led := list(_led(layout, unit)))
             and all(other.index in gone for other in led)
         }

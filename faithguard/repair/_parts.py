@@ -15,6 +15,7 @@ from itertools import islice, pairwise
 from faithguard._denied import is_negative
 from faithguard.claims._plain import CITATION, has_words
 from faithguard.claims._verbs import has_verb, verb_at
+from faithguard.repair._antecedents import leans
 from faithguard.repair._edits import Edit, edited
 from faithguard.repair._layout import Layout, Unit
 from faithguard.types import Span
@@ -29,6 +30,7 @@ _HELD = 0.75
 _FEWEST = 3
 """Words that are left."""
 
+_TWO = 2
 _LONGEST = 1_000
 _MOST = 8
 """Parts."""
@@ -37,6 +39,8 @@ _ASIDE = re.compile(r"\s*\([^()]{2,300}\)")
 _JOINT = re.compile(r"\s*;\s+|\s*,\s+(?:and\s+|und\s+|et\s+|y\s+|e\s+|en\s+)?|\s+(?:and|und|et)\s+")
 # "robes cost 9 euros": whatever its verb is
 _AMOUNT = re.compile(r"[^\W\d]+ [^\W\d]+(?: [^\W\d]+){0,8} \W?\d")
+_COMPLETE = re.compile(r"\s*(?:;|,\s+(?:and|und|et|y|e|en))\s+")
+"""What joins two sentences, not two things."""
 _END = re.compile(r"[.!?。！？]*[\"”»)\]*_]*\s*$")
 _CLAUSES = re.compile(
     r"\s+[–—-]+\s+|:\s+|(?i:\s+(?:but|while|because|since|which|who|or|so|although|though|as|"
@@ -124,7 +128,9 @@ def _without(text: str, context: Context) -> tuple[Edit, ...] | None:
     parts = list(_parts(text))
     pairs = list(pairwise(parts))
     gone = [span for span in parts[1:] if not _held(text[slice(*span)], context)]
-    if not gone or not _held(text[slice(*parts[0])], context):
+    if not _held(text[slice(*parts[0])], context):
+        return None if gone else _begun(text, parts)
+    if not gone:
         return None
     if any(_binds(text[slice(*span)]) for span in gone):
         return None
@@ -148,6 +154,29 @@ def _without(text: str, context: Context) -> tuple[Edit, ...] | None:
     if is_negative(made.text) != is_negative(text):
         return None
     return made.edits
+
+
+def _begun(text: str, parts: Sequence[Span]) -> tuple[Edit, ...] | None:
+    """Return the edits that let a sentence begin with its second part.
+
+    None unless that has a subject and a verb of its own, and means nothing of the first.
+    """
+    if len(parts) < _TWO:
+        return None
+    first = text[slice(*parts[0])]
+    if not (has_verb(first) or _AMOUNT.match(first)):
+        return None
+    joint = _joint(text, parts[1])
+    rest = text[parts[1][0] + len(joint) : parts[1][1]]
+    verb = verb_at(rest)
+    if not _COMPLETE.fullmatch(joint) or verb is None or not has_words(rest[: verb.start()]):
+        return None
+    if leans(rest) or _binds(first) or _CLAUSES.search(first):
+        return None
+    if _SUBORDINATE.match(text) or is_negative(first) or len(rest.split()) < _FEWEST:
+        return None
+    start = parts[1][0] + len(joint)
+    return (Edit(parts[0][0], start + 1, text[start].upper()),)
 
 
 def _shares(text: str, one: Span, two: Span) -> bool:

@@ -469,8 +469,22 @@ class StreamCourse:
         reason = self._exchange(self.text).finish_reason
         if self._last is not None:
             self._last = _ended_by(self._last, reason)
-        self._end(_ended_by(report, reason), CUT if self.cut else "")
-        return Move(ends=True)
+        tail = self._last_lines()
+        self._end(_ended_by(self.progress.report or report, reason), CUT if self.cut else "")
+        return Move(tail, ends=True)
+
+    def _last_lines(self) -> str:
+        """Release the ends of lines behind a last unit that was left out."""
+        written = self._written.text
+        tail = written[len(written.rstrip("\r\n")) :]
+        if not (self._gone and self.text and tail and self._written.keeps_end(len(tail))):
+            return ""
+        self._written.follows(len(self.text), len(written) - len(tail))
+        self.text += tail
+        if (report := self.progress.report) is not None:
+            exchange = replace(report.exchange, answer=self.text)
+            self.progress.report = replace(report, exchange=exchange)
+        return tail
 
     def left(self, error: BaseException) -> Record | None:
         """Take that the stream ends before its time; return the record of what was checked.

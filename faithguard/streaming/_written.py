@@ -102,6 +102,20 @@ class Written:
                 Repair(span=span, before=before, after="", evidence=tuple(evidence))
             )
 
+    def keeps_end(self, size: int) -> bool:
+        """Take back that the last characters were left out; return whether they were, with more.
+
+        Args:
+            size: How many.
+        """
+        last = self._repairs[-1] if self._repairs else None
+        begin = len(self.text) - size
+        if last is None or last.span[1] != len(self.text) or last.span[0] >= begin or last.after:
+            return False
+        span = (last.span[0], begin)
+        self._repairs[-1] = replace(last, span=span, before=last.before[:-size])
+        return True
+
     def changed_to(self, begin: int, old: str, new: str) -> None:
         """Note what was released in the place of what was written; nothing if that is the same."""
         if old != new:

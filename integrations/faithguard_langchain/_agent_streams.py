@@ -239,8 +239,9 @@ class Flow:
 
     def _moved(self, move: Move) -> Iterator[Telling]:
         if move.ends:
-            self.move = move  # what stands in the answer's place is told of when it is sure
-            return iter(())
+            self.move = move
+            if self.course.blocked or not move.text:
+                return iter(())  # what stands in the answer's place is told of when it is sure
         return self.outlet.piece(move.text)
 
     def broke(self, error: Exception) -> None:

@@ -32,7 +32,7 @@ _CLOCK = re.compile(
     r"|(?<!\d)(?P<har>\d{1,2})\s(?P<ar>صباحا|صباحًا|مساء|مساءً|ظهرا|ظهرًا)"
     rf"|(?P<ja>午前|午後|上午|下午|晚上|早上)?\s?(?P<hj>\d{{1,2}}|(?<=[午上]){_HAN_HOUR}|{_HAN_HOUR}(?=[点點时時][到至半钟鐘]))\s?[時时点點]"
     r"(?!間|间|区)(?:\s?(?P<mj>\d{1,2})\s?分|(?P<half>半))?"
-    r"|\b(?P<named>noon|midday|midnight|mittags|mitternacht|mezzogiorno|mezzanotte|minuit"
+    r"|(?:(?<![\d.,:])\b12\s+)?\b(?P<named>noon|midday|midnight|mittags|mitternacht|mezzogiorno|mezzanotte|minuit"
     r"|medianoche)\b",
     re.I,
 )

@@ -31,6 +31,7 @@ from faithguard.verifiers.rules._measures import (
     is_timed,
     is_year,
 )
+from faithguard.verifiers.rules._open_days import fits_open_days
 from faithguard.verifiers.rules._reading import Reading
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 from faithguard.verifiers.rules._slots import (
@@ -75,7 +76,7 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
         return None  # data say of what it is
     if under_negation(scene, value):
         return None  # "not open on Mondays" where it is closed on Mondays
-    if value.family == "days" and is_closed(scene, value):
+    if value.family == "days" and (is_closed(scene, value) or fits_open_days(scene)):
         return None  # "Support is closed on Mondays", of "We are closed on Mondays"
     if value.family == "date" and all(other.family != "date" for _, other in holding(scene, value)):
         return None  # of which only the year is said

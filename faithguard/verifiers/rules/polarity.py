@@ -21,6 +21,7 @@ from faithguard.verifiers.rules._modality import demanded_instead, duty_or_not, 
 from faithguard.verifiers.rules._negated import own_negation
 from faithguard.verifiers.rules._negation import denied_or_not, gainsaid, none_such
 from faithguard.verifiers.rules._only_denied import only_denied
+from faithguard.verifiers.rules._open_days import by_open_days
 from faithguard.verifiers.rules._opposites import opposite_said
 from faithguard.verifiers.rules._quantifiers import counted_otherwise
 from faithguard.verifiers.rules._scene import Scene, scene_of, unmentioned
@@ -41,6 +42,7 @@ class Polarity(Family):
         scene = scene_of(claim, context)
         for check in (
             on_closed_days,
+            by_open_days,
             own_negation,
             only_denied,
             gainsaid,

@@ -49,9 +49,12 @@ def signed(answer: str, question: str | None) -> list[Found]:
 def parted_at_first(found: list[Found], question: str, answer: str) -> list[Found]:
     """Make two claims of "No, it is closed.": its no says something of what was asked."""
     first = next((index for index, one in enumerate(found) if one.kind == "fact"), None)
-    if first is None or not question or not is_polar(question, said=True):
+    if first is None:
         return found
     one = found[first]
+    if not question or not is_polar(question, said=True):
+        plain = _unanswering(one.text)
+        return [*found[:first], replace(one, text=plain), *found[first + 1 :]]
     if echoes(question, one.text):
         found[first] = replace(one, fragment=True, short=one.text)
         return found
@@ -75,6 +78,19 @@ def parted_at_first(found: list[Found], question: str, answer: str) -> list[Foun
     return [*found[:first], polar, rest, *found[first + 1 :]]
 
 
+def _unanswering(text: str) -> str:
+    """Return a statement without its "No, " or "Yes, ", where no question is there to be denied.
+
+    "No, smoking is not allowed." denies smoking once.
+    """
+    both = None if _bare_polar(text) else led(text)
+    if both is None or not both.start or not has_verb(both.rest):
+        return text
+    said_no = _DENYING.search(both.rest) is not None
+    return both.rest if said_no and denies(both.polar) else text
+
+
+_DENYING = re.compile(r"(?i)\b(?:not|no|never|cannot|none|nobody|nothing)\b|n['’]t\b")
 _JOINS = re.compile(r"^(?:and|but|so|however|though),?\s+", re.IGNORECASE)
 
 
@@ -190,5 +206,6 @@ def _glued(found: list[Found]) -> list[Found]:
     first, second = found[0], found[1]
     if not YES_NO.fullmatch(first.text.rstrip(".!。！ ,")):
         return found
-    joined = replace(second, start=first.start, text=f"{first.text} {second.text}")
+    text = _unanswering(f"{first.text} {second.text}")
+    joined = replace(second, start=first.start, text=text)
     return [joined, *found[2:]]

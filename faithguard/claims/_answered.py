@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from faithguard._polar import agrees, asked, asks_what, denies, echoes, led, wavers
+from faithguard._polar import agrees, asked, asks_what, denies, echoes, led, sentences_of, wavers
 from faithguard.claims._kinds import is_absence, is_polar, kind_of
 from faithguard.claims._labels import statement_of
 from faithguard.claims._plain import has_words
@@ -64,7 +64,8 @@ def parted_at_first(found: list[Found], question: str, answer: str) -> list[Foun
     put = f"{asked(question)} {one.text}"
     source = answer[one.start : one.end]
     inside = led(source)
-    if _depends(both.rest) or inside is None or not inside.start:
+    whole = _depends(both.rest) or _says_all(question, both.rest)
+    if whole or inside is None or not inside.start:
         return [*found[:first], replace(one, text=put, fragment=False), *found[first + 1 :]]
     end = one.start + len(source[: inside.start].rstrip())
     polar = replace(one, end=end, text=put, fragment=False, cites=())
@@ -191,6 +192,23 @@ def _settles(one: Found, question: str) -> bool:
     if denies(one.text) or wavers(one.text):
         return True
     return agrees(one.text) and _REQUEST.match(question) is None
+
+
+def _says_all(question: str, rest: str) -> bool:
+    """Whether a sentence beside a yes or a no repeats what was asked: both say it once."""
+    said, asked = (
+        {w[:4] for w in _LONG_WORD.findall(t.casefold()) if w not in _HELPING}
+        for t in (rest, sentences_of(question)[-1])
+    )
+    return has_verb(rest) and not _JOINED.search(rest) and bool(asked) and asked <= said
+
+
+_HELPING = frozenset(
+    "does have need needed must will would could should under there late evening evenings night "
+    "with from that this your".split()
+)
+_JOINED = re.compile(r"[.;:]\s|,? (?:and|but|so|while|although|because)\b")
+"""More than one statement."""
 
 
 def _repeats(text: str, question: str) -> bool:

@@ -147,7 +147,11 @@ class Put:
             if says == (self.answer == "yes"):
                 return own
             return None if own is None else _open(own, _SAYS_BOTH)
-        if base is None or own is None or self.answer == "yes" or base.label != "not_mentioned":
+        if base is None or own is None:
+            return base
+        if base.label == "supported" and own.label != "supported":
+            return own
+        if self.answer == "yes" or base.label != "not_mentioned":
             return base
         return own if own.label == "supported" and self._instead() else base
 

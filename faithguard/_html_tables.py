@@ -6,6 +6,7 @@ the text with the rows blanked, so that places in it are places in the text.
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ _CLOSED = re.compile(r"</t[dh]\s*>", re.IGNORECASE)
 _FRAME = re.compile(
     r"</?(?:table|thead|tbody|tfoot|colgroup|col|caption)\b[^<>]{0,500}>", re.IGNORECASE
 )
+_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,500}>")
 _SPANS = re.compile(r"(?:col|row)span\s*=\s*[\"']?\s*(?!1\b)\d", re.IGNORECASE)
 _VISIBLE = re.compile(r"[^\r\n]")
 
@@ -53,6 +55,11 @@ class Row:
         return "; ".join(
             f"{name.rstrip(':')}: {held}" if name else held for name, held in pairs if held
         )
+
+    @property
+    def plain(self) -> str:
+        """What it says, without markup."""
+        return " ".join(html.unescape(_TAG.sub(" ", self.said)).split())
 
 
 def html_rows(text: str) -> list[Row]:

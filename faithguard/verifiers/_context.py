@@ -32,7 +32,6 @@ from faithguard._denied import (
 from faithguard._html_tables import html_rows, without_rows
 from faithguard._lazy import lazy
 from faithguard._polar import denies
-from faithguard.claims._plain import words_of
 from faithguard.types import Evidence, Passage, Span
 from faithguard.verifiers._orders import gives_order
 from faithguard.verifiers._terms import Terms, analyse, keys_in
@@ -414,7 +413,7 @@ def _sentences(number: int, text: str) -> Iterable[Sentence]:
     if not rows:
         return _in_lines(number, text)
     found = [
-        Sentence(number, row.start, row.end, text[row.start : row.end], said=words_of(row.said))
+        Sentence(number, row.start, row.end, text[row.start : row.end], said=row.plain)
         for row in rows
     ]
     found = [one for one in found if _WORD.search(one.said)]

@@ -2,7 +2,7 @@
 
 In: its words. Out: the same where it says something, nothing where it only announces what comes
 ("Here is what you need to know about your stay:"), and the topic or the condition where an
-announcement names one: "the evening tour:" of "Everything you need to know about the evening tour:".
+announcement names one: "the evening tour:" of "All you need to know about the evening tour:".
 
 The lists are closed: a lead-in with a word of its own is kept whole.
 """
@@ -45,7 +45,7 @@ _LEARN = (
 )
 _FOUND = r"(?:found|know|have|gathered|learned|learnt|see|could find|was able to find|have found)"
 _YOUR = (
-    r"(?:(?:your|the|a|any|this|our|each|every) )?(?:next |upcoming |planned |whole )?(?:stay|visit|"
+    r"(?:(?:your|the|a|any|this|our|each|every) )?(?:next |upcoming |planned )?(?:stay|visit|"
     r"trip|journey|arrival|booking|holiday|vacation|travels?|flight|appointment|tour|order|"
     r"purchase|departure|day|reservation|question|request|enquiry|inquiry|query|reference|"
     r"convenience|information|peace of mind|questions|planning|hotel|place|topic|subject|"
@@ -58,7 +58,7 @@ _GO = (
 _TOPIC = r"(?P<topic{n}>[^\W\d_][\w'’&-]*(?: [\w'’&-]+){{0,7}}?)"
 _ENDS = (
     r"(?: (?:below|here|again|briefly|in (?:short|brief|full|detail|a nutshell|mind)|as follows|"
-    r"for you|to (?:know|note|remember|consider|keep in mind|bear in mind|get you started|help you)|"
+    r"for you|to (?:know|note|remember|consider|keep in mind|bear in mind|get you started|help)|"
     rf"worth (?:knowing|noting)|(?:that )?{_WHO} (?:{_MAY}{_LEARN}|requested|wanted|"
     r"asked(?: for| about)?|were (?:looking|asking) for|need)|"
     r"(?:that|which) (?:may|might|could|should|will) (?:also )?(?:help|be (?:useful|helpful|of "
@@ -102,7 +102,8 @@ _CORES = (
     _BARE + _ENDS,
     rf"(?:here|below|the following|these|those|this|that)(?:'s| is| are|'re) "
     rf"(?:{_NAMED}{_about(1)}|{_BARE}{_ENDS})(?:,? straight from {_PAPERS})?",
-    rf"(?:here|below),? (?:you'll|you will|you can|you may)(?: also)? (?:find|see) {_NAMED}{_about(2)}",
+    rf"(?:here|below),? (?:you'll|you will|you can|you may)(?: also)? (?:find|see) "
+    rf"{_NAMED}{_about(2)}",
     rf"(?:please |kindly |do |also |just )*{_HEED}{_ENDS}",
     rf"(?:please )?(?:make sure|be sure)(?: that)? (?:you |to )?{_HEED}{_ENDS}",
     rf"{_WHO}(?: {_MAY}|'ll | )(?:want to |need to )?{_HEED}{_ENDS}",
@@ -113,12 +114,12 @@ _CORES = (
     rf"{_NAMED}{_about(3)}(?: (?:is|are)(?: (?:as follows|the following|these|below))?)?",
     rf"{_PAPERS} {_SAYS} (?:us |you )?{_THESE}{_about(4)}",
     rf"i(?:'ve| have|'ll| will| can| could)?(?: also)? (?:summari[sz]ed?|listed|list|put together|"
-    rf"gathered|compiled|compile|share|found|find|broken down|outlined?|collected|provided?|give you"
-    rf"|offer)(?: {_NAMED}| {_THESE}){_about(5)}",
+    rf"gathered|compiled|compile|share|found|find|broken down|outlined?|collected|provided?|"
+    rf"give you|offer)(?: {_NAMED}| {_THESE}){_about(5)}",
     rf"let(?: me|'s| us) (?:explain|break (?:it|this|that|things) down|(?:quickly |briefly )?"
     rf"(?:summari[sz]e|list|outline|share|go (?:through|over)|walk (?:you )?through|look at|recap)"
     rf" {_NAMED}){_about(6)}",
-    rf"the following(?: {_NOUN})? (?:(?:may|might|can|could|should) be (?:helpful|useful|said|noted)|"
+    rf"the following(?: {_NOUN})? (?:(?:may|might|can|could|should) be (?:helpful|useful|said)|"
     rf"appl(?:y|ies)|is important|are important){_ENDS}",
 )
 _CORE = tuple(re.compile(core, re.IGNORECASE) for core in _CORES)
@@ -134,7 +135,8 @@ _OPENS = re.compile(
     rf"most of|it|things|easier|easy|for|organi[sz]e|enjoy|a smooth|ready|started)){{0,5}}"
     rf"(?: {_YOUR})?|"
     rf"(?:before|when|while|if|once|as) you(?:'re| are)? (?:{_GO}|planning|travelling|visiting|"
-    rf"staying)(?: (?:to|at|in|with))?(?: {_YOUR})?|(?:when|while|before) (?:planning|booking|preparing(?: for)?) {_YOUR}|"
+    rf"staying)(?: (?:to|at|in|with))?(?: {_YOUR})?|"
+    rf"(?:when|while|before) (?:planning|booking|preparing(?: for)?) {_YOUR}|"
     rf"(?:based on|according to|as per|per|from) {_PAPERS}(?: provided)?|"
     rf"(?:based on|from) what i (?:can see|{_FOUND})(?: (?:in|from) {_PAPERS})?)"
     r"(?:\s?[,!.:;–—-]+\s*|\s*$)",

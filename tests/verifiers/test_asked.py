@@ -151,28 +151,30 @@ BOILER = "The boiler is covered by an eight-year guarantee, its pump by two year
 GALLERY = (
     "The gallery is open from 11 am to 6 pm, on Fridays until 10 pm. It is closed on Tuesdays."
 )
+EIGHT_YEARS = "Yes, the boiler has an eight-year guarantee."
+ON_FRIDAYS = "Yes, the gallery is open until 10 pm on Fridays."
 RESERVING = "Guests may come at any hour; a reservation is not required."
 
 
 @pytest.mark.parametrize(
     ("question", "context", "answer", "passes"),
     [
-        ("Is the boiler under guarantee?", BOILER, "Yes, the boiler has an eight-year guarantee.", 1),
-        ("Is the boiler under guarantee?", BOILER, "Yes, the boiler has a nine-year guarantee.", 0),
-        ("Is the gallery open late on Fridays?", GALLERY, "Yes, the gallery is open until 10 pm on Fridays.", 1),
-        ("Is the gallery open on Tuesdays?", GALLERY, "Yes, the gallery is open until 10 pm on Fridays.", 0),
-        ("Is the gallery open on Tuesdays?", GALLERY, "Yes, it is closed.", 0),
-        ("Is the gallery open on Tuesdays?", GALLERY, "Yes, the gallery is closed on Tuesdays.", 0),
-        ("Do I need a reservation?", RESERVING, "No, a reservation is not required.", 1),
-        ("Do I need a reservation?", RESERVING, "Yes, a reservation is required.", 0),
-        ("Do I need a reservation?", RESERVING, "Yes, a reservation is not required.", 0),
+        ("Is the boiler under guarantee?", BOILER, EIGHT_YEARS, True),
+        ("Is the boiler under guarantee?", BOILER, EIGHT_YEARS.replace("eight", "nine"), False),
+        ("Is the gallery open late on Fridays?", GALLERY, ON_FRIDAYS, True),
+        ("Is the gallery open on Tuesdays?", GALLERY, ON_FRIDAYS, False),
+        ("Is the gallery open on Tuesdays?", GALLERY, "Yes, it is closed.", False),
+        ("Is the gallery open on Tuesdays?", GALLERY, "Yes, it is closed on Tuesdays.", False),
+        ("Do I need a reservation?", RESERVING, "No, a reservation is not required.", True),
+        ("Do I need a reservation?", RESERVING, "Yes, a reservation is required.", False),
+        ("Do I need a reservation?", RESERVING, "Yes, a reservation is not required.", False),
     ],
-)  # fmt: skip
+)
 def test_a_yes_or_a_no_with_its_statement(
-    question: str, context: str, answer: str, passes: int
+    question: str, context: str, answer: str, passes: bool
 ) -> None:
     """What restates the question is measured by what it says, and must agree with its polar."""
-    assert checked(answer, context, question).decide("support").passed is bool(passes)
+    assert checked(answer, context, question).decide("support").passed is passes
 
 
 @pytest.mark.parametrize("between", [", ", ". "])
@@ -187,6 +189,5 @@ def test_a_no_without_a_question_denies_nothing_twice(between: str) -> None:
 
 def test_a_sentence_that_repeats_the_question_is_one_claim() -> None:
     """The yes and what it stands for are counted once."""
-    answer = "Yes, the boiler has an eight-year guarantee."
-    (claim,) = checked(answer, BOILER, "Is the boiler under guarantee?").facts
-    assert claim.span == (0, len(answer))
+    (claim,) = checked(EIGHT_YEARS, BOILER, "Is the boiler under guarantee?").facts
+    assert claim.span == (0, len(EIGHT_YEARS))

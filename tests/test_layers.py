@@ -26,6 +26,7 @@ LAYERS: dict[str, int] = {
     "_polar": 0,
     "_alike": 0,
     "_denied": 0,
+    "_html_tables": 0,
     "_verbs": 0,
     "_sources": 1,
     "errors": 0,

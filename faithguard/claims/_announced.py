@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 
 from faithguard._denied import denies_items
+from faithguard.claims._empty import sense_of
 from faithguard.claims._finite import states_by_verb
 from faithguard.claims._kinds import kind_of
 from faithguard.claims._plain import words_of
@@ -83,7 +84,7 @@ def stated_end(source: str, words: str, *, lists: bool) -> int:
         words: The same without markup.
         lists: Whether names stand under it, no statements: then a plural announces them.
     """
-    if kind_of(words) != "fact" or denies_items(words):
+    if kind_of(words) != "fact" or denies_items(words) or sense_of(words) != words:
         return 0
     end = len(source)
     for _ in range(_MOST_TAILS):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from faithguard._polar import agrees, asked, asks_what, denies, echoes, led, wavers
+from faithguard._polar import agrees, asked, asks_what, denies, echoes, led, sentences_of, wavers
 from faithguard.claims._kinds import is_absence, is_polar, kind_of
 from faithguard.claims._labels import statement_of
 from faithguard.claims._plain import has_words
@@ -49,9 +49,12 @@ def signed(answer: str, question: str | None) -> list[Found]:
 def parted_at_first(found: list[Found], question: str, answer: str) -> list[Found]:
     """Make two claims of "No, it is closed.": its no says something of what was asked."""
     first = next((index for index, one in enumerate(found) if one.kind == "fact"), None)
-    if first is None or not question or not is_polar(question, said=True):
+    if first is None:
         return found
     one = found[first]
+    if not question or not is_polar(question, said=True):
+        plain = _unanswering(one.text)
+        return [*found[:first], replace(one, text=plain), *found[first + 1 :]]
     if echoes(question, one.text):
         found[first] = replace(one, fragment=True, short=one.text)
         return found
@@ -61,7 +64,8 @@ def parted_at_first(found: list[Found], question: str, answer: str) -> list[Foun
     put = f"{asked(question)} {one.text}"
     source = answer[one.start : one.end]
     inside = led(source)
-    if _depends(both.rest) or inside is None or not inside.start:
+    whole = _depends(both.rest) or _says_all(question, both.rest)
+    if whole or inside is None or not inside.start:
         return [*found[:first], replace(one, text=put, fragment=False), *found[first + 1 :]]
     end = one.start + len(source[: inside.start].rstrip())
     polar = replace(one, end=end, text=put, fragment=False, cites=())
@@ -75,6 +79,19 @@ def parted_at_first(found: list[Found], question: str, answer: str) -> list[Foun
     return [*found[:first], polar, rest, *found[first + 1 :]]
 
 
+def _unanswering(text: str) -> str:
+    """Return a statement without its "No, " or "Yes, ", where no question is there to be denied.
+
+    "No, smoking is not allowed." denies smoking once.
+    """
+    both = None if _bare_polar(text) else led(text)
+    if both is None or not both.start or not has_verb(both.rest):
+        return text
+    said_no = _DENYING.search(both.rest) is not None
+    return both.rest if said_no and denies(both.polar) else text
+
+
+_DENYING = re.compile(r"(?i)\b(?:not|no|never|cannot|none|nobody|nothing)\b|n['’]t\b")
 _JOINS = re.compile(r"^(?:and|but|so|however|though),?\s+", re.IGNORECASE)
 
 
@@ -177,6 +194,23 @@ def _settles(one: Found, question: str) -> bool:
     return agrees(one.text) and _REQUEST.match(question) is None
 
 
+def _says_all(question: str, rest: str) -> bool:
+    """Whether a sentence beside a yes or a no repeats what was asked: both say it once."""
+    said, asked = (
+        {w[:4] for w in _LONG_WORD.findall(t.casefold()) if w not in _HELPING}
+        for t in (rest, sentences_of(question)[-1])
+    )
+    return has_verb(rest) and not _JOINED.search(rest) and bool(asked) and asked <= said
+
+
+_HELPING = frozenset(
+    "does have need needed must will would could should under there late evening evenings night "
+    "with from that this your".split()
+)
+_JOINED = re.compile(r"[.;:]\s|,? (?:and|but|so|while|although|because)\b")
+"""More than one statement."""
+
+
 def _repeats(text: str, question: str) -> bool:
     """Whether words say again what was asked about, so that they stand without the question."""
     said, asked = ({w[:5] for w in _LONG_WORD.findall(t.casefold())} for t in (text, question))
@@ -190,5 +224,6 @@ def _glued(found: list[Found]) -> list[Found]:
     first, second = found[0], found[1]
     if not YES_NO.fullmatch(first.text.rstrip(".!。！ ,")):
         return found
-    joined = replace(second, start=first.start, text=f"{first.text} {second.text}")
+    text = _unanswering(f"{first.text} {second.text}")
+    joined = replace(second, start=first.start, text=text)
     return [joined, *found[2:]]

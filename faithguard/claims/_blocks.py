@@ -8,16 +8,18 @@ source, markers between its lines blanked, so that offsets in it are offsets in 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from faithguard._html_tables import Row, html_rows, without_rows
 from faithguard.claims._fences import hidden_in, is_prose, read_lines
 from faithguard.claims._fences import states as states_something
 from faithguard.claims._kinds import states
+from faithguard.claims._plain import has_words, words_of
 from faithguard.claims._sentences import sentences
 from faithguard.claims._shell import typed_in
 from faithguard.claims._values import read_values
@@ -75,9 +77,25 @@ def blocks(answer: str) -> list[Block]:
 
 
 def _blocks(answer: str, *, depth: int) -> list[Block]:
-    reader = _Reader(answer, nesting=depth)
-    reader.read(_PARSER.parse(answer))
-    return sorted(reader.found, key=lambda block: block.start)
+    rows = html_rows(answer)
+    plain = without_rows(answer) if rows else answer
+    reader = _Reader(plain, nesting=depth)
+    reader.read(_PARSER.parse(plain))
+    found = [*reader.found, *(block for row in rows for block in _html_blocks(row, answer))]
+    return sorted(found, key=lambda block: block.start)
+
+
+def _html_blocks(row: Row, answer: str) -> Iterator[Block]:
+    """Yield a row of an HTML table; of a head only the cells that state something."""
+    if row.head:
+        for cell in filter(states, map(words_of, row.cells)):
+            at = max(answer.find(cell, row.start, row.end), row.start)
+            yield Block(kind="row", start=at, text=answer[at : row.end], said=cell)
+        return
+    said = words_of(row.said)
+    if has_words(said):
+        text = answer[row.start : row.end]
+        yield Block(kind="row", start=row.start, text=text, header=row.header, said=said)
 
 
 def cells(row: str) -> list[str]:

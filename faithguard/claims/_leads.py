@@ -13,6 +13,7 @@ from dataclasses import replace
 from faithguard._denied import denies_items, lists_faults, statements_denied
 from faithguard.claims._announced import stated_end
 from faithguard.claims._content import title_tells
+from faithguard.claims._empty import only_announces, sense_of
 from faithguard.claims._finite import names_page, states_by_verb
 from faithguard.claims._kinds import kind_of
 from faithguard.claims._labels import statement_of
@@ -103,9 +104,9 @@ def led_units(units: list[Unit]) -> Iterator[Unit]:
                 level = depth_of(following)
                 while leads and leads[-1][0] >= max(level, 1):
                     leads.pop()
-                leads.append((level, _HERE.sub("", unit.words)))
+                leads.append((level, _HERE.sub("", sense_of(unit.words))))
             continue
-        lead = tuple(text for _, text in leads[-_MOST_LEADS:])
+        lead = tuple(text for _, text in leads[-_MOST_LEADS:] if text)
         lead = lead or _from_title(unit, following, denying, telling)
         unit = replace(unit, lead=lead)
         yield _as_meant(unit, above)
@@ -225,6 +226,8 @@ def is_title(unit: Unit, following: Unit | None) -> bool:
             return False
         if following is None and unit.index == 0:
             return False
+        if only_announces(text):
+            return True
         if text.endswith(("?", "？")):
             return kind_of(text) == "question"
         return not (_has_predicate(text) or _AMOUNT.search(text) or title_tells(text))
@@ -233,7 +236,7 @@ def is_title(unit: Unit, following: Unit | None) -> bool:
         return False
     if unit.source.count("**") > 2 or _COLON.search(unit.words):
         return False
-    return not (
+    return only_announces(text) or not (
         _has_predicate(text) or _AMOUNT.search(text) or _FINAL.search(text) or title_tells(text)
     )
 

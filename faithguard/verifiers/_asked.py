@@ -148,7 +148,11 @@ class Put:
             if says == (self.answer == "yes"):
                 return own
             return None if own is None else _open(own, _SAYS_BOTH)
-        if base is None or own is None or self.answer == "yes" or base.label != "not_mentioned":
+        if base is None or own is None:
+            return base
+        if base.label == "supported" and own.label != "supported":
+            return own
+        if self.answer == "yes" or base.label != "not_mentioned":
             return base
         return own if own.label == "supported" and self._instead() else base
 
@@ -297,11 +301,30 @@ def _limits(beside: str, statements: Sequence[str]) -> bool:
 
 def _restates(pieces: Sequence[Claim], beside: str) -> bool | None:
     """Return whether a sentence says, or denies, all that was asked; None if it does neither."""
-    own = frozenset(analyse(beside).words)
-    asked = frozenset(key for piece in pieces[:-1] for key in analyse(piece.text).words)
-    if not asked or not asked <= own:
+    said = analyse(beside)
+    own = frozenset(said.words)
+    terms = [analyse(piece.text) for piece in pieces[:-1]]
+    asked = frozenset(key for one in terms for key in one.words)
+    missing = asked - own - _LIGHT
+    if missing & _NEEDS and own & _NEEDS:
+        missing -= _NEEDS
+    if missing & _LATE and _AT_NIGHT.search(beside):
+        missing -= _LATE
+    if not asked & own or missing:
+        return None
+    mine = [(value.family, value.readings) for value in said.distinct]
+    if any((value.family, value.readings) not in mine for one in terms for value in one.distinct):
         return None
     return NEGATIVE.search(beside) is None
+
+
+_LIGHT = frozenset({"under"})
+_NEEDS = frozenset("need requir necessari mandatori compulsori obligatori".split())
+_LATE = frozenset("late even evening night".split())
+_AT_NIGHT = re.compile(
+    r"\b(?:[6-9]|1[01])(?:[:.]\d\d)?\s?p\.?m\b|\b(?:1[89]|2[0-3])[:.]\d\d\b", re.IGNORECASE
+)
+"""An hour of the evening: "until 9 pm" says that it is open late."""
 
 
 def _open(found: Verdict, reason: str) -> Verdict:

@@ -11,7 +11,7 @@ import hashlib
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,6 +29,7 @@ from faithguard._denied import (
     struck,
     unstruck,
 )
+from faithguard._html_tables import html_rows, without_rows
 from faithguard._lazy import lazy
 from faithguard._polar import denies
 from faithguard.types import Evidence, Passage, Span
@@ -415,7 +416,20 @@ _SAYS_NO = re.compile(r"(?i)\W*(?:(?:a|answer)\s?[:.]\W*)?(?:no|nope|nein)[,.!â€
 _ASKED = re.compile(r"(?i)^\W*(?:(?:q|question)\s?\d{0,2}[:.)]\s*)?")
 
 
-def _sentences(number: int, text: str) -> Iterator[Sentence]:
+def _sentences(number: int, text: str) -> Iterable[Sentence]:
+    """Cut a passage into sentences; a row of a table of HTML is one too."""
+    rows = html_rows(text)
+    if not rows:
+        return _in_lines(number, text)
+    found = [
+        Sentence(number, row.start, row.end, text[row.start : row.end], said=row.plain)
+        for row in rows
+    ]
+    found = [one for one in found if _WORD.search(one.said)]
+    return sorted([*found, *_in_lines(number, without_rows(text))], key=lambda one: one.start)
+
+
+def _in_lines(number: int, text: str) -> Iterator[Sentence]:
     """Cut a passage into sentences; each line of a table or list stands for itself."""
     header = title = ""
     lines = list(_lines(text))

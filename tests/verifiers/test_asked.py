@@ -145,3 +145,49 @@ def test_a_sentence_of_the_context_needs_no_question() -> None:
     """It is no answer by its form only."""
     context = "The tram leaves the square at 8:15. Strollers ride free of charge."
     assert label("Strollers ride free of charge.", context, "What about the tram?") == "supported"
+
+
+BOILER = "The boiler is covered by an eight-year guarantee, its pump by two years."
+GALLERY = (
+    "The gallery is open from 11 am to 6 pm, on Fridays until 10 pm. It is closed on Tuesdays."
+)
+EIGHT_YEARS = "Yes, the boiler has an eight-year guarantee."
+ON_FRIDAYS = "Yes, the gallery is open until 10 pm on Fridays."
+RESERVING = "Guests may come at any hour; a reservation is not required."
+
+
+@pytest.mark.parametrize(
+    ("question", "context", "answer", "passes"),
+    [
+        ("Is the boiler under guarantee?", BOILER, EIGHT_YEARS, True),
+        ("Is the boiler under guarantee?", BOILER, EIGHT_YEARS.replace("eight", "nine"), False),
+        ("Is the gallery open late on Fridays?", GALLERY, ON_FRIDAYS, True),
+        ("Is the gallery open on Tuesdays?", GALLERY, ON_FRIDAYS, False),
+        ("Is the gallery open on Tuesdays?", GALLERY, "Yes, it is closed.", False),
+        ("Is the gallery open on Tuesdays?", GALLERY, "Yes, it is closed on Tuesdays.", False),
+        ("Do I need a reservation?", RESERVING, "No, a reservation is not required.", True),
+        ("Do I need a reservation?", RESERVING, "Yes, a reservation is required.", False),
+        ("Do I need a reservation?", RESERVING, "Yes, a reservation is not required.", False),
+    ],
+)
+def test_a_yes_or_a_no_with_its_statement(
+    question: str, context: str, answer: str, passes: bool
+) -> None:
+    """What restates the question is measured by what it says, and must agree with its polar."""
+    assert checked(answer, context, question).decide("support").passed is passes
+
+
+@pytest.mark.parametrize("between", [", ", ". "])
+def test_a_no_without_a_question_denies_nothing_twice(between: str) -> None:
+    """It says what its sentence says."""
+    rule = "Barbecues are not allowed in the courtyard."
+    answer = f"No{between}{rule}"
+    assert faithguard.check(answer, rule).decide("medical").passed
+    allowed = "Barbecues are allowed in the courtyard."
+    assert not faithguard.check(answer, allowed).decide("support").passed
+
+
+def test_a_sentence_that_repeats_the_question_is_one_claim() -> None:
+    """The yes and what it stands for are counted once."""
+    (claim,) = checked(EIGHT_YEARS, BOILER, "Is the boiler under guarantee?").facts
+    assert claim.span == (0, len(EIGHT_YEARS))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from faithguard._denied import denied_in
+from faithguard._denied import denied_in, negated
 from faithguard._polar import agrees, asked_and_said, asks_what, denies, echoes, led, wavers
 from faithguard.types import Claim, Failure, Verdict
 from faithguard.verifiers._context import Context, Sentence
@@ -99,6 +99,8 @@ class Put:
     """Whether that is a sentence, and the last piece."""
     not_so: bool = False
     """Whether what is claimed is that all of it is not so."""
+    opposite: bool = False
+    """Whether the last piece is what is claimed, in a sentence that denies."""
 
     def verdict(self, found: Sequence[Verdict | Failure | None]) -> Verdict | Failure | None:
         """Return what is so of the claim.
@@ -107,7 +109,30 @@ class Put:
             found: What a verifier found of each piece, in order.
         """
         so = self._so(found)
-        return _turned(so) if self.not_so and isinstance(so, Verdict) else so
+        if not self.not_so or not isinstance(so, Verdict):
+            return so
+        if so.label == "contradicted" and self._by_model_alone(so):
+            own = found[-1] if self.opposite else None
+            plain = isinstance(own, Verdict) and own.label == "supported" and self._denied_plainly()
+            return own if plain else _open(so, NOT_OF_THIS)
+        return _turned(so)
+
+    def _denied_plainly(self) -> bool:
+        """Whether a sentence that denies something has all the words of what is denied."""
+        text = self.pieces[-1].text
+        words = {*analyse(NEGATIVE.sub(" ", text)).words}
+        return any(
+            words <= {*sentence.terms.words} and NEGATIVE.search(sentence.text)
+            for sentence in self.context.select(text).sentences
+        )
+
+    def _by_model_alone(self, found: Verdict) -> bool:
+        """Whether only a model's guess speaks against what is said to be no more than a thing.
+
+        A model takes "Gym" as denied by whatever sentence denies something.
+        """
+        guess = found.verifier.startswith("nli")
+        return guess and (self.opposite or not has_verb(self.pieces[0].text))
 
     def _so(self, found: Sequence[Verdict | Failure | None]) -> Verdict | Failure | None:
         first = found[0]
@@ -216,7 +241,11 @@ def _put(claim: Claim, context: Context) -> Put:
     denied = denied_in(claim.text)
     if denied is not None:
         reading = put(replace(claim, text=denied), context)
-        return replace(reading, not_so=not reading.not_so)
+        own = negated(claim.text)
+        if own is None or reading.answer != "plain" or len(reading.pieces) > 1:
+            return replace(reading, not_so=not reading.not_so)
+        pieces = (*reading.pieces, replace(claim, text=own))
+        return replace(reading, not_so=not reading.not_so, pieces=pieces, opposite=True)
     parts = asked_and_said(claim.text)
     if parts is None or asks_what(parts[0]):
         recorded = in_record(claim.text, context) if parts is None else None

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from faithguard._denied import parted
 from faithguard._polar import agrees, denies, wavers
+from faithguard._verbs import base_of
 from faithguard.claims._attribution import attribution_end, without_attribution
 from faithguard.claims._blocks import cells
 from faithguard.claims._clauses import Clause, clauses
@@ -57,6 +58,8 @@ _SENTENCE = re.compile(
     rf"(?:(?:A|An|The|Each|Every|All) )?(?!{_PHRASE})[A-Za-z][\w'’-]*(?: [\w'’-]+){{0,3}} {_PAYS} "
     r"(?:up to |about |at least |only |just )?[€$£]?\d.*[.!]"
 )
+_SPEAKER = re.compile(r"[\s*_>]*(?:A|Ans|Answer)[\s*_]*[:：][\s*_]*(?=(?:yes|no)\b)", re.IGNORECASE)
+"""Who speaks, before a yes or a no: "A: No, they are not."."""
 CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _LONGEST_FRAGMENT = 8
 """In words."""
@@ -132,6 +135,11 @@ def claims_of(unit: Unit) -> Iterator[Found]:
         if clause.subject:
             words = f"{words_of(clause.subject)} {words}"
         kind = whole if len(pieces) == 1 else kind_of(words)
+        spoken = _SPEAKER.match(source)
+        if spoken is not None:
+            start = unit.start + clause.start + spoken.end()
+            source = source[spoken.end() :]
+            words = words_of(source)
         short = ""
         if kind == "fact":
             words = words if index else without_attribution(words)
@@ -207,5 +215,16 @@ def is_short(words: str) -> bool:
     if CJK.search(words):
         return len(words) <= _LONGEST_CJK_FRAGMENT
     return len(words.split()) <= _LONGEST_FRAGMENT and not (
-        _SENTENCE.fullmatch(words) or states_by_verb(words)
+        _SENTENCE.fullmatch(words) or states_by_verb(words) or _many_do(words)
     )
+
+
+def _many_do(words: str) -> bool:
+    """Whether a sentence begins with a plural and its verb: "Children enter free of charge."."""
+    match = _MANY.fullmatch(words)
+    return match is not None and base_of(match["verb"]) == match["verb"]
+
+
+_MANY = re.compile(
+    r"(?:[A-Z][a-z]{2,}(?<![su])s|Children|Men|Women|People) (?P<verb>[a-z]{3,})(?: [a-z'’-]+){2,}[.!]"
+)

@@ -246,6 +246,8 @@ def _put(claim: Claim, context: Context) -> Put:
             return replace(reading, not_so=not reading.not_so)
         pieces = (*reading.pieces, replace(claim, text=own))
         return replace(reading, not_so=not reading.not_so, pieces=pieces, opposite=True)
+    if (field := _field(claim, context)) is not None:
+        return field
     parts = asked_and_said(claim.text)
     if parts is None or asks_what(parts[0]):
         recorded = in_record(claim.text, context) if parts is None else None
@@ -286,6 +288,57 @@ def _put(claim: Claim, context: Context) -> Put:
     # a record is of one thing, and has each of its values under its own name
     around = None if bound else about
     return Put(tuple(pieces), context, answer, around, measures, beside, sentence)
+
+
+_FIELD = re.compile(
+    r"(?P<key>[^\W\d_][\w'’-]*(?: [\w'’-]+){0,7})\s?[:=]\s?(?:(?P<yes>yes|true)|no|false)[.!]?",
+    re.IGNORECASE,
+)
+"""A thing and a yes or no: "Dogs in the hall: no"."""
+_DONE = re.compile(
+    r"\b(?:allowed|permitted|included|available|required|accepted|provided|offered|possible|"
+    r"covered|refundable|supported|open|closed|free)\b",
+    re.IGNORECASE,
+)
+
+
+def _field(claim: Claim, context: Context) -> Put | None:
+    """Return how to look up a yes or a no to a thing, by what the context says of that thing.
+
+    "Dogs in the hall: no" denies that they are allowed where the context speaks of that.
+    """
+    parts = asked_and_said(claim.text)
+    if parts is not None and not asks_what(parts[0]):
+        return None
+    match = _FIELD.fullmatch(claim.text if parts is None else parts[1].strip())
+    if match is None or NEGATIVE.search(match["key"]):
+        return None
+    key = match["key"]
+    inside = _DONE.search(key)
+    if inside is not None:
+        head, done, tail = key[: inside.start()].strip(), inside[0], key[inside.end() :]
+    else:
+        words = {*analyse(key).words}
+        found = next(
+            (
+                done
+                for sentence in context.select(key).sentences[:1]
+                if words and words <= {*sentence.terms.words}
+                and (done := _DONE.search(sentence.text)) is not None
+            ),
+            None,
+        )
+        if found is None or has_verb(key):
+            return None
+        head, done, tail = key, found[0], ""
+    if not head or _ONE_OF.search(key):
+        return None
+    link = "are" if head.split()[0].endswith("s") or head.endswith("s") else "is"
+    pieces = [replace(claim, text=f"{head} {link} {done}{tail}.")]
+    if match["yes"]:
+        return Put(tuple(pieces), context)
+    pieces.append(replace(claim, text=f"{head} {link} not {done}{tail}."))
+    return Put(tuple(pieces), context, not_so=True, opposite=True)
 
 
 _HANGING = re.compile(

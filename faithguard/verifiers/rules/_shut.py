@@ -24,6 +24,8 @@ _OPEN = r"(?:open|available|accessible|usable|in (?:use|service))"
 _STATE = rf"(?:{_OPEN}|included|free|offered|provided)"
 _WE = r"(?:you|we|guests|visitors|members|everyone)"
 _USE = r"(?:use|visit|enter|access|enjoy)(?:\s?:)?"
+_OF_IT = re.compile(r"(?i)\b(?:included|free|offered|provided)\b")
+"""What may be said of a thing that is closed too, but not for that."""
 _WHEN = r"(?: (?:today|now|for (?:guests|visitors|members)|in the (?:price|rate|fee)))?"
 _SAYS = tuple(
     re.compile(rf"(?i)(?:.*[?!.] )?{form}[.!]?")
@@ -68,6 +70,8 @@ def shut(scene: Scene, name: str) -> Verdict | None:
     if denial is None:
         if not numbers or not closed:
             return None  # nothing, or more, is said of it
+        if _OF_IT.search(text):
+            return unmentioned(scene, name, "the context says no more of it than that it is closed")
         near = scene.at(numbers[0])
         return contradiction(scene, name, "the context says that it is closed", near)
     if numbers and closed and (denial["shut"] or denial["closed"]):

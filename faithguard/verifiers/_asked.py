@@ -323,7 +323,8 @@ def _field(claim: Claim, context: Context) -> Put | None:
             (
                 done
                 for sentence in context.select(key).sentences[:1]
-                if words and words <= {*sentence.terms.words}
+                if words
+                and words <= {*sentence.terms.words}
                 and (done := _DONE.search(sentence.text)) is not None
             ),
             None,

@@ -14,7 +14,14 @@ from faithguard.verifiers._values._clock import clocks
 from faithguard.verifiers._values._names import DAY_OF, MONTH_OF
 from faithguard.verifiers._values._numbers import VULGAR, joined, numbers
 from faithguard.verifiers._values._value import Value
-from faithguard.verifiers._values._words import ENGLISH, FIRST_TWO, ORDINALS, PARTS, SCALES, language_of
+from faithguard.verifiers._values._words import (
+    ENGLISH,
+    FIRST_TWO,
+    ORDINALS,
+    PARTS,
+    SCALES,
+    language_of,
+)
 
 __all__ = ["find_values"]
 

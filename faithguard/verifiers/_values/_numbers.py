@@ -24,9 +24,9 @@ from faithguard.verifiers._values._value import Value
 from faithguard.verifiers._values._words import (
     CJK_NUMBER,
     ENGLISH,
+    FIRST_TWO,
     FOREIGN,
     ONES,
-    FIRST_TWO,
     ORDINALS,
     PARTS,
     SCALES,

@@ -40,7 +40,7 @@ _WHICH = re.compile(
 )
 _ALONE = re.compile(
     rf"(?P<verb>(?:(?:not|no longer|never|currently|temporarily|now|still|always|also|partly|fully|"
-    rf"yet) )*(?:{_STATE}|(?:un)?available|open|closed|shut|free|offered|provided|occupied|sold out|"
+    rf"yet) )*(?:{_STATE}|(?:un)?available|open|closed|shut|free|offered|provided|sold out|"
     r"out of (?:order|service|stock|use)|in (?:use|stock|service)|broken|cancelled|missing|"
     r"accessible|usable|working|safe|banned|disallowed|recommended|extra|refunded|insured|"
     r"reimbursed)(?: (?:today|now|here|at present|at the moment|yet|any ?more|any longer|"

@@ -91,6 +91,7 @@ class Found:
 
 def claims_of(unit: Unit) -> Iterator[Found]:
     """Yield the claims of one unit."""
+    unit = _unspoken(unit)
     if unit.names:
         yield Found(
             start=unit.start,
@@ -135,11 +136,6 @@ def claims_of(unit: Unit) -> Iterator[Found]:
         if clause.subject:
             words = f"{words_of(clause.subject)} {words}"
         kind = whole if len(pieces) == 1 else kind_of(words)
-        spoken = _SPEAKER.match(source)
-        if spoken is not None:
-            start = unit.start + clause.start + spoken.end()
-            source = source[spoken.end() :]
-            words = words_of(source)
         short = ""
         if kind == "fact":
             words = words if index else without_attribution(words)
@@ -166,6 +162,15 @@ def claims_of(unit: Unit) -> Iterator[Found]:
             cites=citations(source) if kind == "fact" else (),
             denied=unit.denied and kind == "fact",
         )
+
+
+def _unspoken(unit: Unit) -> Unit:
+    """Return a unit without who speaks in it."""
+    found = _SPEAKER.match(unit.source)
+    if found is None or unit.block.kind == "row":
+        return unit
+    source = unit.source[found.end() :]
+    return replace(unit, start=unit.start + found.end(), source=source, words=words_of(source))
 
 
 def _items_denied(unit: Unit, items: tuple[str, ...]) -> Iterator[Found]:
@@ -226,5 +231,6 @@ def _many_do(words: str) -> bool:
 
 
 _MANY = re.compile(
-    r"(?:[A-Z][a-z]{2,}(?<![su])s|Children|Men|Women|People) (?P<verb>[a-z]{3,})(?: [a-z'’-]+){2,}[.!]"
+    r"(?:[A-Z][a-z]{2,}(?<![su])s|Children|Men|Women|People) (?P<verb>[a-z]{3,})"
+    r"(?: [a-z'’-]+){2,}[.!]"
 )

@@ -238,16 +238,9 @@ def _put(claim: Claim, context: Context) -> Put:
     A yes is the statement that was asked about; a no is its opposite, and so is what says of a
     statement that it is not true.
     """
-    denied = denied_in(claim.text)
-    if denied is not None:
-        reading = put(replace(claim, text=denied), context)
-        own = negated(claim.text)
-        if own is None or reading.answer != "plain" or len(reading.pieces) > 1:
-            return replace(reading, not_so=not reading.not_so)
-        pieces = (*reading.pieces, replace(claim, text=own))
-        return replace(reading, not_so=not reading.not_so, pieces=pieces, opposite=True)
-    if (field := _field(claim, context)) is not None:
-        return field
+    whole = _denied(claim, context) or _field(claim, context)
+    if whole is not None:
+        return whole
     parts = asked_and_said(claim.text)
     if parts is None or asks_what(parts[0]):
         recorded = in_record(claim.text, context) if parts is None else None
@@ -319,7 +312,7 @@ def _field(claim: Claim, context: Context) -> Put | None:
         head, done, tail = key[: inside.start()].strip(), inside[0], key[inside.end() :]
     else:
         words = {*analyse(key).words}
-        found = next(
+        told = next(
             (
                 done
                 for sentence in context.select(key).sentences[:1]
@@ -329,9 +322,9 @@ def _field(claim: Claim, context: Context) -> Put | None:
             ),
             None,
         )
-        if found is None or has_verb(key):
+        if told is None or has_verb(key):
             return None
-        head, done, tail = key, found[0], ""
+        head, done, tail = key, told[0], ""
     if not head or _ONE_OF.search(key):
         return None
     link = "are" if head.split()[0].endswith("s") or head.endswith("s") else "is"
@@ -340,6 +333,19 @@ def _field(claim: Claim, context: Context) -> Put | None:
         return Put(tuple(pieces), context)
     pieces.append(replace(claim, text=f"{head} {link} not {done}{tail}."))
     return Put(tuple(pieces), context, not_so=True, opposite=True)
+
+
+def _denied(claim: Claim, context: Context) -> Put | None:
+    """Return how to look up what is said not to be so."""
+    denied = denied_in(claim.text)
+    if denied is None:
+        return None
+    reading = put(replace(claim, text=denied), context)
+    own = negated(claim.text)
+    if own is None or reading.answer != "plain" or len(reading.pieces) > 1:
+        return replace(reading, not_so=not reading.not_so)
+    both = (*reading.pieces, replace(claim, text=own))
+    return replace(reading, not_so=not reading.not_so, pieces=both, opposite=True)
 
 
 _HANGING = re.compile(

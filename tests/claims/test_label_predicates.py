@@ -100,7 +100,7 @@ def test_a_wrong_yes_or_no_to_a_thing_is_found(answer: str) -> None:
 
 
 def test_a_label_over_a_list_is_no_silence() -> None:
-    """ "Not available:" says something of what is listed, not of the documents."""
+    """That it is "not available" is said of what is listed, not of the documents."""
     claims = LocalClaims().extract("Not available:\n- Loft")
     assert [(claim.text, claim.kind) for claim in claims] == [("Not available: Loft", "fact")]
 

@@ -286,7 +286,11 @@ def _spelled(text: str, words: frozenset[str]) -> Iterator[Value]:
     for match in _ORDINAL.finditer(text) if not words.isdisjoint(ORDINALS) else ():
         readings = {Fraction(ORDINALS[match[0].lower()])}
         yield _number(readings, match.start(), match.end(), text, ordinal=True)
-    for match in _RANK.finditer(text) if not words.isdisjoint(FIRST_TWO) else ():
+    yield from _first_two(text) if not words.isdisjoint(FIRST_TWO) else ()
+
+
+def _first_two(text: str) -> Iterator[Value]:
+    for match in _RANK.finditer(text):
         readings = {Fraction(FIRST_TWO[match[0].lower()])}
         yield _number(readings, match.start(), match.end(), text, ordinal=True)
 

@@ -21,6 +21,7 @@ __all__ = [
     "denies_items",
     "is_negative",
     "lists_faults",
+    "negated",
     "not_so",
     "parted",
     "retracts",
@@ -315,6 +316,19 @@ def _parted(text: str) -> tuple[str, bool, str]:
     return title.strip(" *_"), found, item
 
 
+def negated(text: str) -> str | None:
+    """Return what a label and its one item deny as a sentence: "Gym is not allowed."; or None."""
+    title, found, item = _parted(text.strip())
+    said = _positive(f"{title}:") if found else None
+    if not said or len(parted(text)) > 1:
+        return None
+    item = item.rstrip(".;, ")
+    if not said.startswith("*"):
+        return f"{title} {item}." if _NEGATED.match(title) else None
+    verb, _, rest = said[1:].partition(" ")
+    return f"{item[:1].upper()}{item[1:]} {verb} not {rest}."
+
+
 def parted(text: str) -> tuple[str, ...]:
     """Return the items that a line denies by its label, as it writes them: "Excluded: a, b"."""
     title, found, item = _parted(text.strip())
@@ -402,9 +416,21 @@ def signed_no(text: str, spans: Sequence[tuple[int, int]], boxes: Boxes) -> list
     behind = _MARK.search(between[0]) is None and _MARK.search(between[-1]) is not None
     marks = between[1:] if behind else between[:-1]
     return [
-        _says_no(mark, boxes) and not is_negative(text[slice(*edge)])
+        _says_no(mark, boxes) and not _says_no_itself(text[slice(*edge)])
         for mark, edge in zip(marks, edges, strict=True)
     ]
+
+
+def _says_no_itself(words: str) -> bool:
+    """Whether a sign only goes with what words say: a cross before "Closed: Mondays"."""
+    return is_negative(words) or _SHUT.match(words) is not None
+
+
+_SHUT = re.compile(
+    r"(?i)\W*(?:(?:currently|temporarily|permanently|always) )?(?:closed|shut|cancelled|canceled|"
+    r"sold out|out of (?:order|service|stock))\b(?=\W*(?:$|[:：]|(?:on|from|for|until|during|over|"
+    r"all) ))"
+)
 
 
 def _says_no(marks: str, boxes: Boxes) -> bool:

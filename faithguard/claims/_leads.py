@@ -16,7 +16,7 @@ from faithguard.claims._content import title_tells
 from faithguard.claims._empty import only_announces, sense_of
 from faithguard.claims._finite import names_page, states_by_verb
 from faithguard.claims._kinds import kind_of
-from faithguard.claims._labels import statement_of
+from faithguard.claims._labels import is_predicate, statement_of
 from faithguard.claims._plain import has_words, words_of
 from faithguard.claims._units import SIGNS, Unit, depth_of
 from faithguard.claims._verbs import UNSURE, has_verb, verb_at
@@ -195,6 +195,8 @@ def _speaks(unit: Unit, following: Unit) -> bool:
     """Say whether a lead-in is worth a claim of its own rather than a place before others."""
     if following.block.kind == "code":
         return _number(unit.words)
+    if depth_of(following) and (denies_items(unit.words) or is_predicate(unit.words)):
+        return False  # "Not available:" over a list is no silence of the documents
     announced = _HERE.match(unit.words) or _ANNOUNCED.search(unit.words)
     return not announced and kind_of(unit.words) not in ("fact", "question", "opinion", "action")
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from faithguard._denied import parted
 from faithguard._polar import agrees, denies, wavers
+from faithguard._verbs import base_of
 from faithguard.claims._attribution import attribution_end, without_attribution
 from faithguard.claims._blocks import cells
 from faithguard.claims._clauses import Clause, clauses
@@ -57,6 +58,8 @@ _SENTENCE = re.compile(
     rf"(?:(?:A|An|The|Each|Every|All) )?(?!{_PHRASE})[A-Za-z][\w'’-]*(?: [\w'’-]+){{0,3}} {_PAYS} "
     r"(?:up to |about |at least |only |just )?[€$£]?\d.*[.!]"
 )
+_SPEAKER = re.compile(r"[\s*_>]*(?:A|Ans|Answer)[\s*_]*[:：][\s*_]*(?=(?:yes|no)\b)", re.IGNORECASE)
+"""Who speaks, before a yes or a no: "A: No, they are not."."""
 CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _LONGEST_FRAGMENT = 8
 """In words."""
@@ -88,6 +91,7 @@ class Found:
 
 def claims_of(unit: Unit) -> Iterator[Found]:
     """Yield the claims of one unit."""
+    unit = _unspoken(unit)
     if unit.names:
         yield Found(
             start=unit.start,
@@ -160,6 +164,15 @@ def claims_of(unit: Unit) -> Iterator[Found]:
         )
 
 
+def _unspoken(unit: Unit) -> Unit:
+    """Return a unit without who speaks in it."""
+    found = _SPEAKER.match(unit.source)
+    if found is None or unit.block.kind == "row":
+        return unit
+    source = unit.source[found.end() :]
+    return replace(unit, start=unit.start + found.end(), source=source, words=words_of(source))
+
+
 def _items_denied(unit: Unit, items: tuple[str, ...]) -> Iterator[Found]:
     """Yield a claim for each item of "Excluded: a, b and c"."""
     title = unit.words.partition(":")[0].strip()
@@ -207,5 +220,17 @@ def is_short(words: str) -> bool:
     if CJK.search(words):
         return len(words) <= _LONGEST_CJK_FRAGMENT
     return len(words.split()) <= _LONGEST_FRAGMENT and not (
-        _SENTENCE.fullmatch(words) or states_by_verb(words)
+        _SENTENCE.fullmatch(words) or states_by_verb(words) or _many_do(words)
     )
+
+
+def _many_do(words: str) -> bool:
+    """Whether a sentence begins with a plural and its verb: "Children enter free of charge."."""
+    match = _MANY.fullmatch(words)
+    return match is not None and base_of(match["verb"]) == match["verb"]
+
+
+_MANY = re.compile(
+    r"(?:[A-Z][a-z]{2,}(?<![su])s|Children|Men|Women|People) (?P<verb>[a-z]{3,})"
+    r"(?: [a-z'’-]+){2,}[.!]"
+)

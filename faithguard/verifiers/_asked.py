@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from faithguard._denied import denied_in
+from faithguard._denied import denied_in, negated
 from faithguard._polar import agrees, asked_and_said, asks_what, denies, echoes, led, wavers
 from faithguard.types import Claim, Failure, Verdict
 from faithguard.verifiers._context import Context, Sentence
@@ -100,6 +100,8 @@ class Put:
     """Whether that is a sentence, and the last piece."""
     not_so: bool = False
     """Whether what is claimed is that all of it is not so."""
+    opposite: bool = False
+    """Whether the last piece is what is claimed, in a sentence that denies."""
 
     def verdict(self, found: Sequence[Verdict | Failure | None]) -> Verdict | Failure | None:
         """Return what is so of the claim.
@@ -108,7 +110,30 @@ class Put:
             found: What a verifier found of each piece, in order.
         """
         so = self._so(found)
-        return _turned(so) if self.not_so and isinstance(so, Verdict) else so
+        if not self.not_so or not isinstance(so, Verdict):
+            return so
+        if so.label == "contradicted" and self._by_model_alone(so):
+            own = found[-1] if self.opposite else None
+            plain = isinstance(own, Verdict) and own.label == "supported" and self._denied_plainly()
+            return own if plain else _open(so, NOT_OF_THIS)
+        return _turned(so)
+
+    def _denied_plainly(self) -> bool:
+        """Whether a sentence that denies something has all the words of what is denied."""
+        text = self.pieces[-1].text
+        words = {*analyse(NEGATIVE.sub(" ", text)).words}
+        return any(
+            words <= {*sentence.terms.words} and NEGATIVE.search(sentence.text)
+            for sentence in self.context.select(text).sentences
+        )
+
+    def _by_model_alone(self, found: Verdict) -> bool:
+        """Whether only a model's guess speaks against what is said to be no more than a thing.
+
+        A model takes "Gym" as denied by whatever sentence denies something.
+        """
+        guess = found.verifier.startswith("nli")
+        return guess and (self.opposite or not has_verb(self.pieces[0].text))
 
     def _so(self, found: Sequence[Verdict | Failure | None]) -> Verdict | Failure | None:
         first = found[0]
@@ -220,10 +245,9 @@ def _put(claim: Claim, context: Context) -> Put:
     """
     text = without_place(claim.text, context)
     claim = claim if text == claim.text else replace(claim, text=text)
-    denied = denied_in(claim.text)
-    if denied is not None:
-        reading = put(replace(claim, text=denied), context)
-        return replace(reading, not_so=not reading.not_so)
+    whole = _denied(claim, context) or _field(claim, context)
+    if whole is not None:
+        return whole
     parts = asked_and_said(claim.text)
     if parts is None or asks_what(parts[0]):
         recorded = in_record(claim.text, context) if parts is None else None
@@ -264,6 +288,71 @@ def _put(claim: Claim, context: Context) -> Put:
     # a record is of one thing, and has each of its values under its own name
     around = None if bound else about
     return Put(tuple(pieces), context, answer, around, measures, beside, sentence)
+
+
+_FIELD = re.compile(
+    r"(?P<key>[^\W\d_][\w'’-]*(?: [\w'’-]+){0,7})\s?[:=]\s?(?:(?P<yes>yes|true)|no|false)[.!]?",
+    re.IGNORECASE,
+)
+"""A thing and a yes or no: "Dogs in the hall: no"."""
+_DONE = re.compile(
+    r"\b(?:allowed|permitted|included|available|required|accepted|provided|offered|possible|"
+    r"covered|refundable|supported|open|closed|free)\b",
+    re.IGNORECASE,
+)
+
+
+def _field(claim: Claim, context: Context) -> Put | None:
+    """Return how to look up a yes or a no to a thing, by what the context says of that thing.
+
+    "Dogs in the hall: no" denies that they are allowed where the context speaks of that.
+    """
+    parts = asked_and_said(claim.text)
+    if parts is not None and not asks_what(parts[0]):
+        return None
+    match = _FIELD.fullmatch(claim.text if parts is None else parts[1].strip())
+    if match is None or NEGATIVE.search(match["key"]):
+        return None
+    key = match["key"]
+    inside = _DONE.search(key)
+    if inside is not None:
+        head, done, tail = key[: inside.start()].strip(), inside[0], key[inside.end() :]
+    else:
+        words = {*analyse(key).words}
+        told = next(
+            (
+                done
+                for sentence in context.select(key).sentences[:1]
+                if words
+                and words <= {*sentence.terms.words}
+                and (done := _DONE.search(sentence.text)) is not None
+            ),
+            None,
+        )
+        if told is None or has_verb(key):
+            return None
+        head, done, tail = key, told[0], ""
+    if not head or _ONE_OF.search(key):
+        return None
+    link = "are" if head.split()[0].endswith("s") or head.endswith("s") else "is"
+    pieces = [replace(claim, text=f"{head} {link} {done}{tail}.")]
+    if match["yes"]:
+        return Put(tuple(pieces), context)
+    pieces.append(replace(claim, text=f"{head} {link} not {done}{tail}."))
+    return Put(tuple(pieces), context, not_so=True, opposite=True)
+
+
+def _denied(claim: Claim, context: Context) -> Put | None:
+    """Return how to look up what is said not to be so."""
+    denied = denied_in(claim.text)
+    if denied is None:
+        return None
+    reading = put(replace(claim, text=denied), context)
+    own = negated(claim.text)
+    if own is None or reading.answer != "plain" or len(reading.pieces) > 1:
+        return replace(reading, not_so=not reading.not_so)
+    both = (*reading.pieces, replace(claim, text=own))
+    return replace(reading, not_so=not reading.not_so, pieces=both, opposite=True)
 
 
 _HANGING = re.compile(

@@ -14,7 +14,14 @@ from faithguard.verifiers._values._clock import clocks
 from faithguard.verifiers._values._names import DAY_OF, MONTH_OF
 from faithguard.verifiers._values._numbers import VULGAR, joined, numbers
 from faithguard.verifiers._values._value import Value
-from faithguard.verifiers._values._words import ENGLISH, ORDINALS, PARTS, SCALES, language_of
+from faithguard.verifiers._values._words import (
+    ENGLISH,
+    FIRST_TWO,
+    ORDINALS,
+    PARTS,
+    SCALES,
+    language_of,
+)
 
 __all__ = ["find_values"]
 
@@ -43,7 +50,7 @@ _DEVANAGARI_OR_ARABIC = re.compile("[\u0600-\u06ff\u0900-\u097f]")
 _TELLING = (
     _DAY_WORDS
     | (_CLOCK_WORDS - {"past"})
-    | {*ENGLISH, *SCALES, *ORDINALS, *PARTS, "once", "twice", "thrice"}
+    | {*ENGLISH, *SCALES, *ORDINALS, *FIRST_TWO, *PARTS, "once", "twice", "thrice"}
 )
 
 

@@ -24,6 +24,7 @@ from faithguard.verifiers._values._value import Value
 from faithguard.verifiers._values._words import (
     CJK_NUMBER,
     ENGLISH,
+    FIRST_TWO,
     FOREIGN,
     ONES,
     ORDINALS,
@@ -94,6 +95,12 @@ _TIMES = re.compile(
     re.I,
 )
 _ORDINAL = re.compile(rf"\b(?:{'|'.join(ORDINALS)})\b", re.I)
+_RANK = re.compile(
+    r"\b(first|second)(?=\s+(?:floor|storey|story|edition|chapter|row|prize|grade|semester|platform|"
+    r"deck|street|avenue)\b)",
+    re.I,
+)
+"""Elsewhere "first" is an adverb, and "second" a time."""
 _AND_PART = re.compile(
     r"\s+(?:and\s+(?:a\s+|one\s+)?(half|quarter)|et\s+demie?|y\s+medi[oa]|e\s+mezz[oa]|e\s+mei[oa]"
     r"|(?P<fourth>et\s+quart|y\s+cuarto|e\s+un\s+quarto|e\s+um\s+quarto))\b",
@@ -174,7 +181,7 @@ def numbers(text: str, words: frozenset[str], tongue: str, *, digits: bool) -> I
         )
 
 
-_WORDS = frozenset([*ENGLISH, *SCALES, *ORDINALS, *PARTS, *_TIMES_OF, "a", "an", "one"])
+_WORDS = frozenset([*ENGLISH, *SCALES, *ORDINALS, *FIRST_TWO, *PARTS, *_TIMES_OF, "a", "an", "one"])
 
 
 def _ratios(text: str) -> Iterator[Value]:
@@ -278,6 +285,13 @@ def _spelled(text: str, words: frozenset[str]) -> Iterator[Value]:
         yield Value("number", "times", times, *match.span(1), match[1], bare=times)
     for match in _ORDINAL.finditer(text) if not words.isdisjoint(ORDINALS) else ():
         readings = {Fraction(ORDINALS[match[0].lower()])}
+        yield _number(readings, match.start(), match.end(), text, ordinal=True)
+    yield from _first_two(text) if not words.isdisjoint(FIRST_TWO) else ()
+
+
+def _first_two(text: str) -> Iterator[Value]:
+    for match in _RANK.finditer(text):
+        readings = {Fraction(FIRST_TWO[match[0].lower()])}
         yield _number(readings, match.start(), match.end(), text, ordinal=True)
 
 

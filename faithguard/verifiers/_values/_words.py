@@ -16,6 +16,7 @@ __all__ = [
     "ENGLISH",
     "FOREIGN",
     "ONES",
+    "FIRST_TWO",
     "ORDINALS",
     "PARTS",
     "SCALES",
@@ -56,6 +57,7 @@ ORDINALS = {
         "third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), start=3
     )
 }
+FIRST_TWO = {"first": 1, "second": 2}
 PARTS = {
     "half": Fraction(1, 2), "quarter": Fraction(1, 4), "quarters": Fraction(1, 4),
     **{f"{word}{s}": Fraction(1, n) for word, n in ORDINALS.items() for s in ("", "s")},

@@ -26,6 +26,7 @@ from faithguard.verifiers.rules._opposites import opposite_said
 from faithguard.verifiers.rules._quantifiers import counted_otherwise
 from faithguard.verifiers.rules._scene import Scene, scene_of, unmentioned
 from faithguard.verifiers.rules._scope import unbound
+from faithguard.verifiers.rules._shut import shut
 from faithguard.verifiers.rules._stances import taken_back
 from faithguard.verifiers.rules._widened import widened
 
@@ -58,6 +59,7 @@ class Polarity(Family):
             superlative,
             other_way_round,
             opposite_said,
+            shut,
             counted_otherwise,
             stronger,
             demanded_instead,

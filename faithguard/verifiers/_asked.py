@@ -321,11 +321,11 @@ def _field(claim: Claim, context: Context) -> Put | None:
         words = {*analyse(key).words}
         told = next(
             (
-                done
+                spoken
                 for sentence in context.select(key).sentences[:1]
                 if words
                 and words <= {*sentence.terms.words}
-                and (done := _DONE.search(sentence.text)) is not None
+                and (spoken := _DONE.search(sentence.text)) is not None
             ),
             None,
         )

@@ -45,7 +45,7 @@ def kinds(answer: str, question: str | None = None) -> list[str]:
 
 def test_name_has_a_version() -> None:
     """A report can say which splitter made its claims."""
-    assert LocalClaims().name == "local-claims@7"
+    assert LocalClaims().name == "local-claims@8"
 
 
 def test_async_gives_the_same() -> None:

@@ -228,11 +228,11 @@ def test_what_is_asked_for() -> None:
 
 def test_a_no_before_a_sentence_is_a_claim_of_its_own() -> None:
     """Each stands where it is said; a question for company has none."""
-    answer = "**No**, the museum is closed. It is big."
+    answer = "**No**, the museum is open. It is big."
     claims = LocalClaims().extract(answer, "Is the museum closed?")
     assert [(claim.text, answer[slice(*claim.span)]) for claim in claims] == [
-        ("Is the museum closed? No, the museum is closed.", "**No**,"),
-        ("the museum is closed.", "the museum is closed."),
+        ("Is the museum closed? No, the museum is open.", "**No**,"),
+        ("the museum is open.", "the museum is open."),
         ("It is big.", "It is big."),
     ]
     (claim,) = LocalClaims().extract("Yes, they are based in Ulm.", "Do you like the Rovers?")

@@ -50,7 +50,7 @@ def _opposites() -> dict[str, frozenset[str]]:
 
 
 def _lines(name: str) -> list[str]:
-    return files(__package__).joinpath(name).read_text("utf-8").splitlines()
+    return files(__name__).joinpath(name).read_text("utf-8").splitlines()
 
 
 def alike(keys: Collection[str], others: Collection[str]) -> frozenset[str]:

@@ -319,7 +319,7 @@ def test_an_unexpected_fault_is_one_line_with_a_hint(
     def broken(*_: object, **__: object) -> Report:
         raise RuntimeError("the wheel\ncame off \x1b[31m")
 
-    monkeypatch.setattr("faithguard.guard.check", broken)
+    monkeypatch.setattr("faithguard._check.check", broken)
     args = ("check", "--context", put("c", CONTEXT), "--answer", put("a", TRUE))
 
     line = complaint(ran(*args))
@@ -338,7 +338,7 @@ def test_a_fault_of_ours_has_no_hint(put: Files, monkeypatch: pytest.MonkeyPatch
     def broken(*_: object, **__: object) -> Report:
         raise VerifierError("the verifier is out of order")
 
-    monkeypatch.setattr("faithguard.guard.check", broken)
+    monkeypatch.setattr("faithguard._check.check", broken)
 
     line = complaint(ran("check", "--context", put("c", CONTEXT), "--answer", put("a", TRUE)))
 

@@ -321,7 +321,7 @@ def test_a_reader_that_leaves_closes_the_chain(after: int) -> None:
         for _ in range(1_000):  # LangChain leaves it to the loop to close its own generators
             if "async" in ended:
                 break
-            await asyncio.sleep(0)
+            await asyncio.sleep(0.001)
         ended.append("left")
 
     stream = safe.stream(QUESTION)

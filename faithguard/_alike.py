@@ -91,9 +91,6 @@ def in_latin(text: str) -> str:
     return _WORD.sub(latin, text)
 
 
-_SCRIPTS = ("CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE")
-
-
 def _speaks_another(text: str) -> bool:
     """Say whether a word of another script stands in a text that is not made of look-alikes."""
     return any(

@@ -538,9 +538,9 @@ def _sum(one: Usage, other: Usage) -> Usage:
 
 def _context(exchange: Exchange, *, seen: bool) -> Context:
     numbered = [
-        (number, _stated(passage))
+        (number, stated)
         for number, passage in enumerate(exchange.passages)
-        if passage.seen == seen and without_thoughts(passage.text).strip()
+        if passage.seen == seen and (stated := _stated(passage)).text.strip()
     ]
     return Context(
         [passage for _, passage in numbered],

@@ -17,20 +17,16 @@ from faithguard.verifiers._values import Value
 from faithguard.verifiers.rules._deeds import Deed
 from faithguard.verifiers.rules._measures import holding
 from faithguard.verifiers.rules._parts import ONLY
-from faithguard.verifiers.rules._reading import Reading, Token, key_of, read
-from faithguard.verifiers.rules._scene import Near, Scene, contradiction
+from faithguard.verifiers.rules._reading import Reading, Token, keys_of_all, read
+from faithguard.verifiers.rules._scene import Near, Scene, contradiction, grant
 from faithguard.verifiers.rules._small_words import BOUNDS, PREPOSITIONS
 from faithguard.verifiers.rules._told import deeds_in, joined, known_deeds, told
 
 __all__ = ["barred", "is_closed", "on_closed_days"]
 
 
-def _keys(words: str) -> frozenset[str]:
-    return frozenset(filter(None, map(key_of, words.split())))
-
-
 _FAMILIES = [
-    _keys(words)
+    keys_of_all(words.split())
     for words in (
         "support supported compatible run work available install operate",
         "available offer provide include have get come sell stock",
@@ -110,22 +106,11 @@ def _listed(scene: Scene, name: str, items: list[_Item]) -> Verdict | None:
         nears.append(near)
     if not nears or scene.reading.values:
         return None
-    return _supported(scene, name, "the context says it of this", nears)
+    return grant(scene, name, "the context says it of this", nears)
 
 
 _MOST_OTHER = 1
 """Words of a lead-in besides what it says of its items: "platforms"."""
-
-
-def _supported(scene: Scene, name: str, reason: str, nears: Sequence[Near]) -> Verdict:
-    return Verdict(
-        claim=scene.claim.id,
-        label="supported",
-        p_supported=0.95,
-        verifier=name,
-        reason=reason,
-        evidence=tuple(near.sentence.evidence() for near in nears),
-    )
 
 
 def _items_of(text: str) -> Iterator[_Item]:
@@ -184,7 +169,7 @@ def _bars(scene: Scene) -> Iterator[_Bar]:
                 continue
             if not (deed.sides - deed.subject) <= scene.reading.keys or _behind(near, deed):
                 continue
-            verbs = _keys(refused) if refused else frozenset((deed.verb,))
+            verbs = keys_of_all(refused.split()) if refused else frozenset((deed.verb,))
             yield _Bar(near, deed.subject, _kin(verbs) | verbs)
 
 
@@ -271,7 +256,7 @@ def _sayer(scene: Scene, bar: _Bar) -> Near | None:
 # -- days on which it is closed ------------------------------------------------------------------
 
 _CLOSED = re.compile(r"\b(?:closed|shut)\b", re.I)
-_CLOSED_KEYS = _keys("closed shut")
+_CLOSED_KEYS = keys_of_all("closed shut".split())
 _WE = frozenset(("we", "they", "it"))
 
 
@@ -305,7 +290,7 @@ def _granted(scene: Scene, name: str, days: list[Value]) -> Verdict | None:
         if not any(scene.pages.sentences[n].passage in here for n in scene.pages.holders(key)):
             return None
     found = [near for near in nears if near is not None]
-    return _supported(scene, name, "the context says that it is closed then", found)
+    return grant(scene, name, "the context says that it is closed then", found)
 
 
 def is_closed(scene: Scene, value: Value) -> bool:
@@ -313,7 +298,7 @@ def is_closed(scene: Scene, value: Value) -> bool:
     return _CLOSED.search(scene.reading.text) is not None and _closed_on(scene, value) is not None
 
 
-_OPEN = _keys("open available reach call contact answer work serve")
+_OPEN = keys_of_all("open available reach call contact answer work serve".split())
 
 
 def _closed_on(scene: Scene, value: Value) -> Near | None:

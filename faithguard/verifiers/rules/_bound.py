@@ -10,7 +10,7 @@ from __future__ import annotations
 from faithguard.types import Verdict
 from faithguard.verifiers.rules._deeds import Deed
 from faithguard.verifiers.rules._lexicon import alike
-from faithguard.verifiers.rules._reading import Reading, key_of
+from faithguard.verifiers.rules._reading import Reading, keys_of_all
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 from faithguard.verifiers.rules._small_words import JOINS, PREPOSITIONS
 from faithguard.verifiers.rules._swaps import SYMMETRIC, converse, short_sentences
@@ -18,9 +18,7 @@ from faithguard.verifiers.rules._told import known_deeds, told
 
 __all__ = ["bound_to_another"]
 
-_BEARING = frozenset(
-    filter(None, map(key_of, "be have come offer include feature contain get provide".split()))
-)
+_BEARING = keys_of_all("be have come offer include feature contain get provide".split())
 """Verbs that only say whose a thing is."""
 _HELD = 0.75
 """Share of what is said that must be said of the other."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from faithguard._verbs import base_of, is_participle
 from faithguard.verifiers.rules._groups import Group, Groups
-from faithguard.verifiers.rules._reading import Reading, key_of
+from faithguard.verifiers.rules._reading import Reading, key_of, keys_of_all
 from faithguard.verifiers.rules._small_words import (
     ADVERBS,
     APPOSED,
@@ -88,7 +88,7 @@ class Deed:
         return self.agents | self.patients
 
 
-_REFUSING = frozenset(filter(None, map(key_of, ("refuse", "fail"))))
+_REFUSING = keys_of_all(("refuse", "fail"))
 _WHEN = frozenset(("before", "after", "while"))
 _YET = frozenset((",", "but", "and", "yet", "though"))
 _DENYING = frozenset(("no", "not", "never"))

@@ -17,7 +17,7 @@ from faithguard._verbs import base_of
 from faithguard.verifiers._values import Value
 from faithguard.verifiers.rules._antonyms import affirmative, opposed
 from faithguard.verifiers.rules._deeds import Deed
-from faithguard.verifiers.rules._reading import Token, key_of
+from faithguard.verifiers.rules._reading import Token, key_of, keys_of_all
 from faithguard.verifiers.rules._scene import Near, Scene
 
 __all__ = ["collide", "other_values", "relation", "said_by"]
@@ -68,7 +68,7 @@ def _harmless(one: str, two: str) -> bool:
 
 
 _START = key_of("begin")
-_AFTER_START = frozenset(filter(None, map(key_of, "finish complete end".split())))
+_AFTER_START = keys_of_all("finish complete end".split())
 
 
 def said_by(mine: Deed, theirs: Deed, scene: Scene) -> float:

@@ -13,7 +13,7 @@ from faithguard.types import Verdict
 from faithguard.verifiers.rules._antonyms import opposed, opposite
 from faithguard.verifiers.rules._deeds import Deed
 from faithguard.verifiers.rules._parts import ONLY, SAME_STATEMENT, denied_in, negates
-from faithguard.verifiers.rules._reading import Clause, Reading, key_of
+from faithguard.verifiers.rules._reading import Clause, Reading, keys_of_all
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 from faithguard.verifiers.rules._told import known_deeds, told
 
@@ -104,7 +104,7 @@ def _denying(reading: Reading, clause: Clause) -> bool:
 
 
 def _words_against(word: str) -> frozenset[str]:
-    return frozenset(filter(None, map(key_of, opposite(word))))
+    return keys_of_all(opposite(word))
 
 
 def _holds_all(mine: Reading, keys: frozenset[str], theirs: Reading, values: list[int]) -> bool:
@@ -186,7 +186,7 @@ def left_out(scene: Scene, name: str) -> Verdict | None:
     return None
 
 
-_EXCLUDED = frozenset(filter(None, map(key_of, "exclude exempt except".split())))
+_EXCLUDED = keys_of_all("exclude exempt except".split())
 
 
 def _said_nearby(mine: Deed, number: int, scene: Scene) -> bool:

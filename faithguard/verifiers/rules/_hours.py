@@ -12,7 +12,7 @@ from fractions import Fraction
 from faithguard.types import Verdict
 from faithguard.verifiers._values import Value
 from faithguard.verifiers.rules._reading import Reading, key_of
-from faithguard.verifiers.rules._scene import Scene, contradiction
+from faithguard.verifiers.rules._scene import Scene, contradiction, grant
 
 __all__ = ["hours_given"]
 
@@ -22,7 +22,6 @@ _HOURS = re.compile(
 )
 _OPEN, _CLOSE = key_of("opens"), key_of("closes")
 _HALF_DAY = 12
-_SURE = 0.95
 
 
 def hours_given(scene: Scene, name: str) -> Verdict | None:
@@ -43,14 +42,7 @@ def hours_given(scene: Scene, name: str) -> Verdict | None:
     if not all(one & other for one, other in zip(mine, times, strict=True)):
         reason = f"the context gives other times: {near.reading.text[:60]!r}"
         return contradiction(scene, name, reason, near)
-    return Verdict(
-        claim=scene.claim.id,
-        label="supported",
-        p_supported=_SURE,
-        verifier=name,
-        reason="the context gives these times",
-        evidence=(near.sentence.evidence(),),
-    )
+    return grant(scene, name, "the context gives these times", [near])
 
 
 def _times(reading: Reading) -> tuple[frozenset[int], frozenset[int]] | None:

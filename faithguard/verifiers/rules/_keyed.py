@@ -11,7 +11,7 @@ import re
 from faithguard.types import Verdict
 from faithguard.verifiers._values import Value
 from faithguard.verifiers.rules._measures import distinct, holding
-from faithguard.verifiers.rules._reading import key_of
+from faithguard.verifiers.rules._reading import key_of, keys_of_all
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 
 __all__ = ["keyed_elsewhere"]
@@ -21,15 +21,13 @@ _KEYED = re.compile(
     r"(?P<value>[^:;=]+)"
 )
 # What a value is called, whatever it is of.
-_OF_VALUES = frozenset(
-    key
-    for word in (
+_OF_VALUES = keys_of_all(
+    (
         "price cost fee charge rate amount total sum number count value figure hour time date day "
         "period term duration length limit maximum minimum level size weight age dose dosage "
         "capacity distance speed percentage share answer result opening ticket adult standard "
         "normal regular usual general basic item of for the per daily weekly monthly yearly annual"
     ).split()
-    if (key := key_of(word))
 )
 _BESIDE = 2
 """Sentences before and after the one that has a value."""

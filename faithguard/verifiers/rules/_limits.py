@@ -16,6 +16,7 @@ from faithguard.verifiers._values import Value
 from faithguard.verifiers._values._words import language
 from faithguard.verifiers.rules._exceptions import is_excepted
 from faithguard.verifiers.rules._lexicon import alike
+from faithguard.verifiers.rules._measures import keys_between
 from faithguard.verifiers.rules._reading import Reading
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 from faithguard.verifiers.rules._told import told
@@ -141,7 +142,7 @@ def _denied_before(scene: Scene, at: int) -> bool:
 def _waivers(reading: Reading) -> Iterator[tuple[int, frozenset[str]]]:
     for match in _WAIVED.finditer(reading.text):
         stop = _ENDS.search(reading.text, match.end())
-        keys = _between(reading, match.end(), stop.start() if stop else len(reading.text))
+        keys = keys_between(reading, match.end(), stop.start() if stop else len(reading.text))
         if keys:
             yield match.start(), keys
 
@@ -158,10 +159,6 @@ def _all_said(limit: _Limit, mine: Reading, scene: Scene) -> bool:
     keys = limit.keys - _LIGHT
     said = alike(keys, mine.keys)
     return bool(keys or limit.values) and scene.weight(said) >= _SAME * scene.weight(keys)
-
-
-def _between(reading: Reading, start: int, end: int) -> frozenset[str]:
-    return frozenset(t.key for t in reading.tokens if t.key and start <= t.start < end)
 
 
 def _known(scene: Scene, near: Near) -> tuple[_Limit, ...]:
@@ -181,9 +178,9 @@ def _limits(reading: Reading) -> Iterator[_Limit]:
         after = _BEFORE.search(text, end)
         low, high = begins[-1], after.start() if after else len(text)
         inside = match.start() if match["permitting"] else match.end()
-        keys = _between(reading, inside, end)
+        keys = keys_between(reading, inside, end)
         behind = match.end() if match["without"] else match.start()
-        head = _between(reading, low, behind) | _between(reading, end, high)
+        head = keys_between(reading, low, behind) | keys_between(reading, end, high)
         values = tuple(v for v in reading.values if match.end() <= v.start < end)
         if head and (keys or values):
             kind = match.lastgroup or ""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from faithguard.types import Verdict
 from faithguard.verifiers.rules._exceptions import FEW_NEAR
 from faithguard.verifiers.rules._parts import CLOSE, negates
-from faithguard.verifiers.rules._reading import Reading, key_of
+from faithguard.verifiers.rules._reading import Reading, keys_of_all
 from faithguard.verifiers.rules._scene import Scene, contradiction, unmentioned
 from faithguard.verifiers.rules._told import known_deeds, told
 
@@ -52,9 +52,7 @@ _WEAKER = frozenset({("can", "must"), ("will", "can"), ("must", "can"), ("must",
 """(what the answer says, what the context says) that are not the same."""
 
 
-_GENERAL = frozenset(
-    filter(None, map(key_of, "consider carry offer perform do undertake conduct give".split()))
-)
+_GENERAL = keys_of_all("consider carry offer perform do undertake conduct give".split())
 """Verbs that say little more than that something is done."""
 
 

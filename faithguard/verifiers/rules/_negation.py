@@ -28,7 +28,7 @@ from faithguard.verifiers.rules._parts import (
     parts_of,
     text_of,
 )
-from faithguard.verifiers.rules._reading import key_of
+from faithguard.verifiers.rules._reading import keys_of_all
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 from faithguard.verifiers.rules._told import known_deeds, told
 
@@ -120,7 +120,7 @@ def denied_or_not(scene: Scene, name: str) -> Verdict | None:
 
 
 _WITHOUT = "the context says it without the negation"
-_NEGATOR_KEYS = frozenset(filter(None, map(key_of, NEGATORS)))
+_NEGATOR_KEYS = keys_of_all(NEGATORS)
 
 
 def _flipped(mine: Part, theirs: Part, scene: Scene, near: Near) -> bool:

@@ -15,8 +15,8 @@ from itertools import pairwise
 from faithguard.types import Verdict
 from faithguard.verifiers._values import Value
 from faithguard.verifiers.rules._measures import holding
-from faithguard.verifiers.rules._reading import Reading, key_of
-from faithguard.verifiers.rules._scene import Near, Scene, contradiction
+from faithguard.verifiers.rules._reading import Reading, key_of, keys_of_all
+from faithguard.verifiers.rules._scene import Near, Scene, contradiction, grant
 
 __all__ = ["by_open_days", "fits_open_days"]
 
@@ -39,15 +39,9 @@ _LIMITED = re.compile(
     re.I,
 )
 """What makes a rule hold of some weeks, or of some who ask."""
-_WORDS = frozenset(
-    filter(
-        None,
-        map(
-            key_of,
-            "open opens opened opening closed closes shut except excepted excepting excluding"
-            " excluded exception apart other save".split(),
-        ),
-    )
+_WORDS = keys_of_all(
+    "open opens opened opening closed closes shut except excepted excepting excluding"
+    " excluded exception apart other save".split()
 )
 _IT = frozenset("it we they".split())
 
@@ -82,7 +76,10 @@ def by_open_days(scene: Scene, name: str) -> Verdict | None:
         held = True
     else:
         return None
-    return _supported(scene, name, rule.near) if held and _is_plain(scene, rule) else None
+    if not held or not _is_plain(scene, rule):
+        return None
+    reason = "it follows from the days on which the context says that it is open"
+    return grant(scene, name, reason, [rule.near])
 
 
 def fits_open_days(scene: Scene) -> bool:
@@ -90,17 +87,6 @@ def fits_open_days(scene: Scene) -> bool:
     said = _said(scene.reading)
     rules = list(_rules(scene)) if said is not None and not said[1] else []
     return len(rules) == 1 and said is not None and said[0].isdisjoint(rules[0].days)
-
-
-def _supported(scene: Scene, name: str, near: Near) -> Verdict:
-    return Verdict(
-        claim=scene.claim.id,
-        label="supported",
-        p_supported=0.95,
-        verifier=name,
-        reason="it follows from the days on which the context says that it is open",
-        evidence=(near.sentence.evidence(),),
-    )
 
 
 def _said(reading: Reading) -> tuple[frozenset[int], bool] | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -30,6 +30,7 @@ __all__ = [
     "identifiers_of",
     "key_of",
     "keys_of",
+    "keys_of_all",
     "read",
     "read_sentence",
 ]
@@ -335,6 +336,11 @@ def key_of(word: str) -> str | None:
         return two[1]
     key = stem(plain)
     return SYNONYMS.get(key, key)
+
+
+def keys_of_all(words: Iterable[str]) -> frozenset[str]:
+    """Return the keys of those words that have one."""
+    return frozenset(filter(None, map(key_of, words)))
 
 
 _TWO_SIDES = re.compile(

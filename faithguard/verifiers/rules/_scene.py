@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 from typing import Any, overload
@@ -32,7 +32,7 @@ from faithguard.verifiers.rules._reading import (
 )
 from faithguard.verifiers.rules._tables import Group, Table, groups_of, tables_of
 
-__all__ = ["Near", "Scene", "contradiction", "scene_of", "squeezed", "unmentioned"]
+__all__ = ["Near", "Scene", "contradiction", "grant", "scene_of", "squeezed", "unmentioned"]
 
 _MOST_NEAR = 12
 """Sentences that are compared with a claim."""
@@ -368,6 +368,18 @@ def contradiction(scene: Scene, name: str, reason: str, near: Near | None) -> Ve
         verifier=name,
         reason=reason,
         evidence=(near.sentence.evidence(),) if near else (),
+    )
+
+
+def grant(scene: Scene, name: str, reason: str, nears: Iterable[Near]) -> Verdict:
+    """Return the verdict that the context says so, and where."""
+    return Verdict(
+        claim=scene.claim.id,
+        label="supported",
+        p_supported=0.95,
+        verifier=name,
+        reason=reason,
+        evidence=tuple(near.sentence.evidence() for near in nears),
     )
 
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from faithguard.types import Verdict
 from faithguard.verifiers._statement import NEGATIVE
 from faithguard.verifiers.rules._reading import read
-from faithguard.verifiers.rules._scene import Scene, contradiction, unmentioned
+from faithguard.verifiers.rules._scene import Scene, contradiction, grant, unmentioned
 
 __all__ = ["shut"]
 
@@ -75,14 +75,7 @@ def shut(scene: Scene, name: str) -> Verdict | None:
         near = scene.at(numbers[0])
         return contradiction(scene, name, "the context says that it is closed", near)
     if numbers and closed and (denial["shut"] or denial["closed"]):
-        return Verdict(
-            claim=scene.claim.id,
-            label="supported",
-            p_supported=0.95,
-            verifier=name,
-            reason="the context says that it is closed",
-            evidence=(scene.at(numbers[0]).sentence.evidence(),),
-        )
+        return grant(scene, name, "the context says that it is closed", [scene.at(numbers[0])])
     if scene.stands or _barred(scene, thing):
         return None
     return unmentioned(scene, name, "the context denies nothing of it")

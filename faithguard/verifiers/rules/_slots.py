@@ -17,7 +17,7 @@ from itertools import pairwise
 
 from faithguard._verbs import base_of, is_past
 from faithguard.verifiers._values._words import language
-from faithguard.verifiers.rules._reading import Clause, Reading, Token, key_of
+from faithguard.verifiers.rules._reading import Clause, Reading, Token, keys_of_all
 from faithguard.verifiers.rules._scene import Near, Scene
 
 __all__ = [
@@ -489,9 +489,7 @@ def _at_home(
 
 
 _ANAPHOR = re.compile(r"(?:\s+[^\W\d_]+)?,?\s+of\s+(?:them|these|those|which|whom)\b", re.I)
-_LIGHT = frozenset(
-    filter(None, map(key_of, "cost pay last hold contain measure weigh run amount total".split()))
-)
+_LIGHT = keys_of_all("cost pay last hold contain measure weigh run amount total".split())
 """Words that only say that something has a value."""
 
 

@@ -17,7 +17,7 @@ from faithguard.verifiers.rules._deeds import Deed
 from faithguard.verifiers.rules._denials import other_values
 from faithguard.verifiers.rules._lexicon import alike, lexical_opposites
 from faithguard.verifiers.rules._negation import UNLIKE, hedged, of_others
-from faithguard.verifiers.rules._reading import Reading, key_of, read
+from faithguard.verifiers.rules._reading import Reading, key_of, keys_of_all, read
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 from faithguard.verifiers.rules._swaps import converse
 from faithguard.verifiers.rules._told import joined, known_deeds, told
@@ -25,21 +25,23 @@ from faithguard.verifiers.rules._told import joined, known_deeds, told
 __all__ = ["taken_back"]
 
 
-def _keys(words: str) -> frozenset[str]:
-    return frozenset(filter(None, map(key_of, words.split())))
-
-
-_MAY = _keys("allow permit accept admit welcome entitle eligible able possible legal lawful")
-_MAY_NOT = _keys("forbid prohibit ban bar disallow ineligible illegal unlawful impossible unable")
-_MUST = _keys("need require oblige mandatory compulsory obligatory necessary essential")
-_NEED_NOT = _keys("optional voluntary unnecessary waive exempt")
+_MAY = keys_of_all(
+    "allow permit accept admit welcome entitle eligible able possible legal lawful".split()
+)
+_MAY_NOT = keys_of_all(
+    "forbid prohibit ban bar disallow ineligible illegal unlawful impossible unable".split()
+)
+_MUST = keys_of_all(
+    "need require oblige mandatory compulsory obligatory necessary essential".split()
+)
+_NEED_NOT = keys_of_all("optional voluntary unnecessary waive exempt".split())
 _COST = key_of("cost")
-_BARE = _keys("be have do get make take use go come give keep")
+_BARE = keys_of_all("be have do get make take use go come give keep".split())
 """Verbs that add nothing to what is said of."""
 
 
-_ANYBODY = _keys(
-    "anybody anyone everybody everyone nobody somebody someone anything everything nothing"
+_ANYBODY = keys_of_all(
+    "anybody anyone everybody everyone nobody somebody someone anything everything nothing".split()
 )
 
 

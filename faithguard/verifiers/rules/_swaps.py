@@ -13,7 +13,7 @@ from faithguard._verbs import base_of
 from faithguard.types import Verdict
 from faithguard.verifiers._terms import stem
 from faithguard.verifiers.rules._deeds import Deed
-from faithguard.verifiers.rules._reading import Reading, key_of
+from faithguard.verifiers.rules._reading import Reading, key_of, keys_of_all
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 from faithguard.verifiers.rules._told import known_deeds, told
 
@@ -105,7 +105,7 @@ _MOST_OF_IT = 0.6
 _NO_DEEDS = SYMMETRIC | {"be", "do", "cost", "store", "measur", "weigh", "equal", "last"}
 
 
-_OF_ITSELF = frozenset(filter(None, map(key_of, ("increase", "decrease"))))
+_OF_ITSELF = keys_of_all(("increase", "decrease"))
 """Of what is said to "drop" by something, another may be said to cut it."""
 
 

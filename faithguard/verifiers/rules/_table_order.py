@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from faithguard.types import Verdict
 from faithguard.verifiers._values._units import CURRENCIES
-from faithguard.verifiers.rules._reading import Reading, key_of
+from faithguard.verifiers.rules._reading import Reading, key_of, keys_of_all
 from faithguard.verifiers.rules._scene import Scene, contradiction
 from faithguard.verifiers.rules._tables import Table
 
@@ -92,7 +92,7 @@ def _column(table: Table, claim: Reading, words: set[str]) -> int | None:
     return None
 
 
-_PRICES = frozenset(filter(None, map(key_of, "price cost fee rate".split())))
+_PRICES = keys_of_all("price cost fee rate".split())
 
 
 def _label(table: Table, column: int) -> frozenset[str]:
@@ -113,8 +113,8 @@ def _numbers(table: Table, column: int) -> list[Fraction] | None:
     return found if len(units) == 1 and len(found) == len(table.rows) > 1 else None
 
 
-_ROSE = frozenset(filter(None, map(key_of, "increase rise grow climb".split())))
-_FELL = frozenset(filter(None, map(key_of, "decrease fall drop decline shrink".split())))
+_ROSE = keys_of_all("increase rise grow climb".split())
+_FELL = keys_of_all("decrease fall drop decline shrink".split())
 _BETWEEN = re.compile(
     r"\b(?:from|between)\s+(?P<one>.{1,40}?)\s+(?:to|and)\s+(?P<two>[^,.;]{1,40})", re.I
 )

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from faithguard._verbs import base_of, is_past
 from faithguard.types import Verdict
-from faithguard.verifiers.rules._reading import Reading, Token, key_of
+from faithguard.verifiers.rules._reading import Reading, Token, keys_of_all
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 
 __all__ = ["another_title"]
@@ -48,10 +48,7 @@ def _owned(reading: Reading) -> Iterator[tuple[frozenset[str], frozenset[str], f
         _WHOSE if "'s" in reading.text or "’s" in reading.text or " of " in reading.text else ()
     ):
         for match in pattern.finditer(reading.text):
-            keys = [
-                frozenset(filter(None, map(key_of, match[part].split())))
-                for part in ("owner", "work", "who")
-            ]
+            keys = [keys_of_all(match[part].split()) for part in ("owner", "work", "who")]
             if all(keys):
                 yield keys[0], keys[1], keys[2]
 

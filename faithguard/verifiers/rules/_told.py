@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from faithguard.verifiers._values._words import language
 from faithguard.verifiers.rules._deeds import Deed, deeds_of
-from faithguard.verifiers.rules._reading import Reading, Token, key_of, read
+from faithguard.verifiers.rules._reading import Reading, Token, keys_of_all, read
 from faithguard.verifiers.rules._scene import Near, Scene
 
 __all__ = ["deeds_in", "joined", "known_deeds", "told"]
@@ -82,11 +82,7 @@ def joined(tokens: Sequence[Token]) -> list[list[Token]]:
 
 _JOINS = frozenset(("and", "or", "nor"))
 _OF_BOTH = frozenset("together between combination combined mix mixture both".split())
-_TOGETHER = frozenset(
-    filter(
-        None, map(key_of, "combine mix merge join link swap compare same different equal".split())
-    )
-)
+_TOGETHER = keys_of_all("combine mix merge join link swap compare same different equal".split())
 """What is said of two together is not said of each."""
 
 

@@ -15,6 +15,7 @@ from faithguard._verbs import base_of, is_participle
 from faithguard.types import Verdict
 from faithguard.verifiers._values._words import language
 from faithguard.verifiers.rules._lexicon import alike
+from faithguard.verifiers.rules._measures import keys_between
 from faithguard.verifiers.rules._parts import negates
 from faithguard.verifiers.rules._reading import Reading, Token
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, unmentioned
@@ -184,12 +185,12 @@ def _other_way(scene: Scene, name: str) -> Verdict | None:
     for near in nears:
         for only in _only_ways(near.reading.text):
             way = (only["way"] or only["way2"]).lower()
-            what = _between(near.reading, *only.span("what" if only["way"] else "what2"))
+            what = keys_between(near.reading, *only.span("what" if only["way"] else "what2"))
             head = _clause(near.reading, only.start()) - what
             if not what or not head or alike(what, mine.keys):
                 continue
             own = [m for m in _WAY.finditer(mine.text) if m["way"].lower() == way]
-            other = [k for m in own if (k := _between(mine, *m.span("what"))) and not k & head]
+            other = [k for m in own if (k := keys_between(mine, *m.span("what"))) and not k & head]
             said = alike(head, mine.keys)
             if other and scene.weight(said) >= _SAME * scene.weight(head):
                 reason = f"the context says {only[0][:50]!r}"
@@ -215,15 +216,11 @@ def _only_added(scene: Scene, name: str) -> Verdict | None:
     return unmentioned(scene, name, "the context does not say 'only'")
 
 
-def _between(reading: Reading, start: int, end: int) -> frozenset[str]:
-    return frozenset(t.key for t in reading.tokens if t.key and start <= t.start < end)
-
-
 def _clause(reading: Reading, at: int) -> frozenset[str]:
     """Return the words of the part of a sentence around an offset."""
     cuts = [0, *(m.end() for m in _CUT.finditer(reading.text)), len(reading.text)]
     after = next(n for n, end in enumerate(cuts) if end > at)
-    return _between(reading, cuts[after - 1], cuts[after])
+    return keys_between(reading, cuts[after - 1], cuts[after])
 
 
 _CUT = re.compile(r"[;.:]|,\s(?:and|but|while|whereas|so|or)\s")

@@ -14,7 +14,7 @@ from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context, Sentence
 from faithguard.verifiers._each import EachClaim
 from faithguard.verifiers.rules._antonyms import opposite
-from faithguard.verifiers.rules._reading import Reading, key_of, read
+from faithguard.verifiers.rules._reading import Reading, key_of, keys_of_all, read
 from faithguard.verifiers.rules._scene import Scene, scene_of
 
 __all__ = ["Denied"]
@@ -31,9 +31,7 @@ _OF_ALL = frozenset(
 
 
 _PART = "cover"
-_PARTS = frozenset(
-    key for word in "cover include insure reimburse pay".split() if (key := key_of(word))
-)
+_PARTS = keys_of_all("cover include insure reimburse pay".split())
 
 
 class Denied(EachClaim):

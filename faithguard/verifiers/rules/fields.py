@@ -22,7 +22,7 @@ from faithguard.verifiers._values._units import CURRENCIES
 from faithguard.verifiers.rules._antonyms import opposite
 from faithguard.verifiers.rules._family import Family
 from faithguard.verifiers.rules._objects import Field, Thing, things_of
-from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of
+from faithguard.verifiers.rules._scene import Near, Scene, contradiction, grant, scene_of
 from faithguard.verifiers.rules._states import STATE, excludes, still_to_come
 
 __all__ = ["Fields", "is_of_field", "is_title"]
@@ -214,14 +214,7 @@ def _flagged(scene: Scene, data: _Data, name: str) -> Verdict | None:
                 return contradiction(scene, name, reason, _where(scene))
     if len(agreed) < len(clauses) or all(agreed.values()):
         return None  # what is so is found by others, too
-    return Verdict(
-        claim=scene.claim.id,
-        label="supported",
-        p_supported=0.95,
-        verifier=name,
-        reason="the context denies the same",
-        evidence=(near.sentence.evidence(),) if (near := _where(scene)) else (),
-    )
+    return grant(scene, name, "the context denies the same", scene.near[:1])
 
 
 def _where(scene: Scene) -> Near | None:

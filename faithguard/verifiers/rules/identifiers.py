@@ -20,6 +20,7 @@ from faithguard.verifiers.rules._scene import (
     Near,
     Scene,
     contradiction,
+    grant,
     scene_of,
     squeezed,
     unmentioned,
@@ -102,17 +103,9 @@ def _held(
         if near is None:
             return None
         found.append(near)
-    return Verdict(
-        claim=scene.claim.id,
-        label="supported",
-        p_supported=_HELD,
-        verifier=name,
-        reason="the context has the command",
-        evidence=tuple({near.number: near.sentence.evidence() for near in found}.values()),
+    return grant(
+        scene, name, "the context has the command", {near.number: near for near in found}.values()
     )
-
-
-_HELD = 0.95
 
 
 def _spanned(scene: Scene, name: str) -> Verdict | None:

@@ -1,19 +1,23 @@
-"""One guarded call, without I/O.
+"""One guarded call.
 
 In: the input, then the output and the report of each attempt. Out: what to verify, what to run
-next, and what the caller gets. `_guard` makes the runs, blocking or awaiting.
+next, and what the caller gets. `_guard` and `_node` drive it, blocking or awaiting; a run of what
+is guarded, or of the fallback, is made here.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import Any, Protocol, cast
 
 from langchain_core.callbacks import BaseCallbackManager
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
+from langchain_core.runnables.config import set_config_context
+from langchain_core.runnables.utils import coro_with_context
 from pydantic import BaseModel
 
 from faithguard import (
@@ -54,6 +58,9 @@ class Keys:
     feedback: str | None = None
 
 
+_NOTHING = nullcontext()
+
+
 class _Settings(Protocol):
     """What a call needs of its guard."""
 
@@ -73,7 +80,7 @@ class _Settings(Protocol):
 
 
 class Call:
-    """One guarded call, without I/O: what its runs are given, and what becomes of their outputs."""
+    """One guarded call: what its runs are given, and what becomes of their outputs."""
 
     def __init__(
         self,
@@ -103,6 +110,55 @@ class Call:
     def plain_config(self) -> RunnableConfig:
         """Return the config of a run that is isolated, and not captured: the fallback's."""
         return detached(self._child, self._config)
+
+    def outcome(
+        self,
+        inner: Runnable[Any, Any],
+        kwargs: Mapping[str, Any],
+        around: AbstractContextManager[object] = _NOTHING,
+    ) -> Any:
+        """Run what is guarded, blocking, within `around`; an error is the one to raise instead."""
+        output = fault = None
+        try:
+            with around, set_config_context(self.config) as context:
+                output = context.run(inner.invoke, self.input, self.config, **kwargs)
+        except BaseException as error:
+            if (fault := self.fault(error)) is None:
+                raise
+        if fault is not None:  # raised here, where nothing of the error hangs on to it
+            raise fault
+        return output
+
+    async def aoutcome(
+        self,
+        inner: Runnable[Any, Any],
+        kwargs: Mapping[str, Any],
+        around: AbstractContextManager[object] = _NOTHING,
+    ) -> Any:
+        """Do the same, awaiting."""
+        output = fault = None
+        try:
+            with around, set_config_context(self.config) as context:
+                answering = inner.ainvoke(self.input, self.config, **kwargs)
+                output = await coro_with_context(answering, context)
+        except BaseException as error:
+            if (fault := self.fault(error)) is None:
+                raise
+        if fault is not None:  # raised here, where nothing of the error hangs on to it
+            raise fault
+        return output
+
+    def instead(self, fallback: Runnable[Any, Any], input: Any) -> Any:
+        """Run the fallback, blocking."""
+        apart = self.plain_config()
+        with set_config_context(apart) as context:
+            return context.run(fallback.invoke, input, apart)
+
+    async def ainstead(self, fallback: Runnable[Any, Any], input: Any) -> Any:
+        """Do the same, awaiting."""
+        apart = self.plain_config()
+        with set_config_context(apart) as context:
+            return await coro_with_context(fallback.ainvoke(input, apart), context)
 
     def exchange(self, output: Any) -> Exchange | None:
         """Return what to verify: every text of the output that a model wrote; None if nothing.

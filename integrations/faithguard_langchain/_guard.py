@@ -349,20 +349,7 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
         **kwargs: Any,
     ) -> Any:
         call = self._kind(self, input, run_manager.get_child(), config)
-        return self._finished(call, input, self._output(call, kwargs), kwargs)
-
-    def _output(self, call: Call, kwargs: Mapping[str, Any]) -> Any:
-        """Run the chain."""
-        output = fault = None
-        try:
-            with set_config_context(call.config) as context:
-                output = context.run(self._inner.invoke, call.input, call.config, **kwargs)
-        except BaseException as error:
-            if (fault := call.fault(error)) is None:
-                raise
-        if fault is not None:  # raised here, where nothing of the error hangs on to it
-            raise fault
-        return output
+        return self._finished(call, input, call.outcome(self._inner, kwargs), kwargs)
 
     def _finished(self, call: Call, input: In, output: Any, kwargs: Mapping[str, Any]) -> Any:
         """Verify an output as a whole, and return what the caller gets."""
@@ -371,10 +358,10 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
             if step.feedback is not None:
                 more = more_passages(self._settings.more_context, call.course.report.unsupported)
                 call.again(step.feedback, more)
-                output = self._output(call, kwargs)
+                output = call.outcome(self._inner, kwargs)
                 continue
             if step.action == "block" and isinstance(self.fallback, Runnable):
-                output = self._instead(call, self.fallback, input)
+                output = call.instead(self.fallback, input)
             return call.close(step, output)
         return output
 
@@ -386,21 +373,7 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
         **kwargs: Any,
     ) -> Any:
         call = self._kind(self, input, run_manager.get_child(), config)
-        return await self._afinished(call, input, await self._aoutput(call, kwargs), kwargs)
-
-    async def _aoutput(self, call: Call, kwargs: Mapping[str, Any]) -> Any:
-        """Run the chain."""
-        output = fault = None
-        try:
-            with set_config_context(call.config) as context:
-                answering = self._inner.ainvoke(call.input, call.config, **kwargs)
-                output = await coro_with_context(answering, context)
-        except BaseException as error:
-            if (fault := call.fault(error)) is None:
-                raise
-        if fault is not None:  # raised here, where nothing of the error hangs on to it
-            raise fault
-        return output
+        return await self._afinished(call, input, await call.aoutcome(self._inner, kwargs), kwargs)
 
     async def _afinished(
         self, call: Call, input: In, output: Any, kwargs: Mapping[str, Any]
@@ -413,24 +386,12 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
                     self._settings.more_context, call.course.report.unsupported
                 )
                 call.again(step.feedback, more)
-                output = await self._aoutput(call, kwargs)
+                output = await call.aoutcome(self._inner, kwargs)
                 continue
             if step.action == "block" and isinstance(self.fallback, Runnable):
-                output = await self._ainstead(call, self.fallback, input)
+                output = await call.ainstead(self.fallback, input)
             return call.close(step, output)
         return output
-
-    def _instead(self, call: Call, fallback: AnyRunnable, input: In) -> Any:
-        """Run the fallback."""
-        apart = call.plain_config()
-        with set_config_context(apart) as context:
-            return context.run(fallback.invoke, input, apart)
-
-    async def _ainstead(self, call: Call, fallback: AnyRunnable, input: In) -> Any:
-        """Do the same, awaiting."""
-        apart = call.plain_config()
-        with set_config_context(apart) as context:
-            return await coro_with_context(fallback.ainvoke(input, apart), context)
 
     # -- one stream by claim ------------------------------------------------------------------
 
@@ -473,7 +434,7 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
             yield _as_chunk(self._finished(call, input, chunks.output, kwargs))
             return
         if course.blocked and isinstance(self.fallback, Runnable):
-            output = self._instead(call, self.fallback, input)
+            output = call.instead(self.fallback, input)
             yield from chunks.fallback(output, course.text)
         yield from chunks.end(course.record)
 
@@ -520,7 +481,7 @@ class Guarded(Runnable[In, Out], Generic[In, Out]):
             return
         last = chunks.end(course.record)
         if course.blocked and isinstance(self.fallback, Runnable):
-            output = await self._ainstead(call, self.fallback, input)
+            output = await call.ainstead(self.fallback, input)
             last = chained(chunks.fallback(output, course.text), last)
         for chunk in last:
             yield chunk

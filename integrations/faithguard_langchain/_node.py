@@ -19,8 +19,7 @@ from langchain_core.callbacks import (
 )
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
-from langchain_core.runnables.config import set_config_context
-from langchain_core.runnables.utils import coro_with_context, is_async_callable
+from langchain_core.runnables.utils import is_async_callable
 
 from faithguard import (
     CaptureError,
@@ -205,21 +204,10 @@ class _ByClaim(Guarded[In, Out]):
         flow = call.flow(self._settings, run_manager.get_child(), config, awaits=False)
 
         def run() -> Any:
-            output = fault = None
-            try:
-                with flow.running(call.wrote), set_config_context(call.config) as context:
-                    output = context.run(self._inner.invoke, call.input, call.config, **kwargs)
-            except BaseException as error:
-                if (fault := call.fault(error)) is None:
-                    raise
-            if fault is not None:  # raised here, where nothing of the error hangs on to it
-                raise fault
-            return output
+            return call.outcome(self._inner, kwargs, flow.running(call.wrote))
 
         def say(fallback: Runnable[Any, Any]) -> Any:
-            apart = call.plain_config()
-            with set_config_context(apart) as context:
-                return context.run(fallback.invoke, input, apart)
+            return call.instead(fallback, input)
 
         steps = self._steps(
             call, flow, _Acts(run, flow.settle, more_passages, say, flow.outlet.tell)
@@ -242,22 +230,10 @@ class _ByClaim(Guarded[In, Out]):
         flow = call.flow(self._settings, run_manager.get_child(), config, awaits=True)
 
         async def run() -> Any:
-            output = fault = None
-            try:
-                with flow.running(call.wrote), set_config_context(call.config) as context:
-                    answering = self._inner.ainvoke(call.input, call.config, **kwargs)
-                    output = await coro_with_context(answering, context)
-            except BaseException as error:
-                if (fault := call.fault(error)) is None:
-                    raise
-            if fault is not None:  # raised here, where nothing of the error hangs on to it
-                raise fault
-            return output
+            return await call.aoutcome(self._inner, kwargs, flow.running(call.wrote))
 
         async def say(fallback: Runnable[Any, Any]) -> Any:
-            apart = call.plain_config()
-            with set_config_context(apart) as context:
-                return await coro_with_context(fallback.ainvoke(input, apart), context)
+            return await call.ainstead(fallback, input)
 
         acts = _Acts(run, flow.asettle, amore_passages, say, flow.outlet.atell)
         steps = self._steps(call, flow, acts)

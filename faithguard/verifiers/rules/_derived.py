@@ -302,7 +302,7 @@ def _counts(values: list[Value], *, compared: bool, sums: bool) -> Iterator[Frac
     for one, two in combinations(counted, 2):
         for x, y in ((x, y) for x in numbers_of(one) for y in numbers_of(two)):
             yield x * y
-            if "times" in (one.unit, two.unit) and y:  # "three times as many as in May"
+            if "times" in (one.unit, two.unit) and x and y:  # "three times as many as in May"
                 yield from (x / y, y / x)
             if sums and x + y >= _MANY:
                 yield x + y

@@ -244,7 +244,7 @@ def _rates(known: Sequence[Value], unit: str) -> Iterator[float]:
     kinds = {one.unit for one in known if one.family == "number" and one.unit not in ("", unit)}
     for kind in kinds - {"%", "percentage point"}:
         amounts = [float(r) for one in known if one.unit == kind for r in numbers_of(one)][:4]
-        yield from (a / b for a in amounts for b in amounts if b and a != b)
+        yield from (a / b for a in amounts for b in amounts if a and b and a != b)
 
 
 def _shares(value: Value, known: Sequence[Value]) -> Iterator[float]:

@@ -226,7 +226,7 @@ def _misplaced(scene: Scene, name: str, one: Identifier) -> Verdict | None:
     own: list[Slot] = []
     rivals: list[Slot] = []
     for number, other in scene.pages.identified:
-        if other.shape != one.shape and not _of_one_series(one, other):
+        if not _of_one_kind(one, other):
             continue
         slot = _slot(scene.at(number), other)
         if slot is not None:
@@ -234,10 +234,10 @@ def _misplaced(scene: Scene, name: str, one: Identifier) -> Verdict | None:
     if _negated(scene.reading) and any(_negated(slot.near.reading) for slot in own):
         return None  # "OK-175 is not": what is said of the others is denied of it
     rivals = [r for r in rivals if all(r.text != i.text for i in scene.reading.identifiers)]
-    like = [i.start for i in scene.reading.identifiers if i is not one and i.shape == one.shape]
+    like = [i.start for i in scene.reading.identifiers if i is not one and _of_one_kind(one, i)]
 
     def kin(near: Near) -> list[int]:
-        return [i.start for i in near.reading.identifiers if i.shape == one.shape]
+        return [i.start for i in near.reading.identifiers if _of_one_kind(one, i)]
 
     ignored = {f"#{one.plain}"} | _kind_words(scene.reading, one)
     rival = displaced(scene, one.start, own, rivals, ignored={f"#{one.plain}"}) or misbound(
@@ -249,8 +249,10 @@ def _misplaced(scene: Scene, name: str, one: Identifier) -> Verdict | None:
     return contradiction(scene, name, reason, rival.near)
 
 
-def _of_one_series(one: Identifier, other: Identifier) -> bool:
-    """Whether two codes begin alike: "NET-5G", "NET-GUEST"."""
+def _of_one_kind(one: Identifier, other: Identifier) -> bool:
+    """Whether two look alike, or are codes that begin alike: "NET-5G", "NET-GUEST"."""
+    if one.shape == other.shape:
+        return True
     heads = [re.split(r"[-_./]", i.text.lower())[0] for i in (one, other)]
     return one.kind == other.kind == "code" and heads[0] == heads[1] and len(heads[0]) > 1
 

@@ -14,7 +14,8 @@ from faithguard.verifiers.rules import RULES
 SAID = [
     "a year", "each", "of the first scanner", "less than", "more than", "twice", "half of", "no",
     "not", "from", "to", "and", "or", "for", "per", "up to", "only", "the plan", "was", "is",
-    "Rome", "serves", "cost", "except", "if", "all", "within", "before", "instead of", ".", ",", ";", ":",
+    "Rome", "serves", "cost", "except", "if", "all", "within", "before", "instead of", ".",
+    ",", ";", ":",
 ]  # fmt: skip
 VALUES = [
     "0 km", "0.00", "10,000 km", "7 cm", "1,900 km", "36 months", "0%", "100%", "-100%", "0:00",

@@ -17,6 +17,7 @@ from faithguard.verifiers._values import Value
 from faithguard.verifiers.rules._crossed import crossed
 from faithguard.verifiers.rules._deeds import Deed
 from faithguard.verifiers.rules._denials import other_values
+from faithguard.verifiers.rules._ends import other_end
 from faithguard.verifiers.rules._family import Family
 from faithguard.verifiers.rules._measures import distinct, holding, is_year
 from faithguard.verifiers.rules._reading import Reading
@@ -48,6 +49,7 @@ class DatesTimes(Family):
             stated(scene, self.name, _timed)
             or crossed(scene, self.name, _timed)
             or _reversed(scene, self.name)
+            or other_end(scene, self.name)
             or _other_day(scene, self.name)
             or _only_planned(scene, self.name)
             or _of_the_deed(scene, self.name)

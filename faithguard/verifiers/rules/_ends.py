@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 from faithguard.types import Verdict
 from faithguard.verifiers._values import Value
 from faithguard.verifiers._values._words import language
-from faithguard.verifiers.rules._measures import distinct, holding, is_year
+from faithguard.verifiers.rules._measures import distinct, every_holding, is_year
 from faithguard.verifiers.rules._parts import negates
 from faithguard.verifiers.rules._reading import Reading, key_of
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
@@ -79,7 +79,7 @@ def other_end(scene: Scene, name: str) -> Verdict | None:
         if said is None:
             continue
         against: tuple[Near, Value] | None = None
-        for near, other in holding(scene, value):
+        for near, other in every_holding(scene, value):
             if near.reading.row or _denies(near.reading) or _SHUT.search(near.reading.text):
                 against = None
                 break

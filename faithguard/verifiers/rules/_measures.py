@@ -19,6 +19,7 @@ __all__ = [
     "alike_in_size",
     "differing",
     "distinct",
+    "every_holding",
     "holding",
     "share_beside",
     "is_timed",
@@ -100,10 +101,18 @@ def alike(value: Value, rival: Value) -> bool:
 
 def holding(scene: Scene, value: Value) -> Iterator[tuple[Near, Value]]:
     """Yield the sentences that hold a value, and as what; none if it is too common to tell."""
+    seen = -1
+    for near, other in every_holding(scene, value):
+        if near.number != seen:
+            seen = near.number
+            yield near, other
+
+
+def every_holding(scene: Scene, value: Value) -> Iterator[tuple[Near, Value]]:
+    """Yield the same, with each place of a sentence that holds it in several."""
     numbers = scene.context.holders(value)
     for number in sorted(numbers) if len(numbers) <= _COMMON else ():
         near = scene.at(number)
         for other in near.reading.values:
             if value.agrees(other):
                 yield near, other
-                break

@@ -20,6 +20,7 @@ from faithguard.verifiers._values._words import ORDINALS
 from faithguard.verifiers.rules._absent import absent
 from faithguard.verifiers.rules._barred import is_closed
 from faithguard.verifiers.rules._derived import derivable
+from faithguard.verifiers.rules._dimensions import has_that_dimension
 from faithguard.verifiers.rules._given import is_compared, lines_of
 from faithguard.verifiers.rules._granted import under_negation
 from faithguard.verifiers.rules._measures import (
@@ -72,8 +73,8 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
     """Veto a value that every sentence which holds it gives to something else."""
     if is_year(value) or value.text.lower() in ORDINALS or _whole(scene, value):
         return None  # said of too much at once
-    if is_of_field(value, scene):
-        return None  # data say of what it is
+    if is_of_field(value, scene) or has_that_dimension(scene, value):
+        return None  # the context says what it is of
     if under_negation(scene, value):
         return None  # "not open on Mondays" where it is closed on Mondays
     if value.family == "days" and (is_closed(scene, value) or fits_open_days(scene)):

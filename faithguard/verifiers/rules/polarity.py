@@ -11,6 +11,7 @@ from __future__ import annotations
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
 from faithguard.verifiers.rules._barred import barred, on_closed_days
+from faithguard.verifiers.rules._bygone import bygone
 from faithguard.verifiers.rules._comparatives import first_of_some, other_way_round, superlative
 from faithguard.verifiers.rules._conditions import condition_dropped
 from faithguard.verifiers.rules._exceptions import excepted, left_out, waived
@@ -68,6 +69,7 @@ class Polarity(Family):
             unbound,
             _tied,
             first_of_some,
+            bygone,
         ):
             verdict = check(scene, self.name)
             if verdict is not None:

@@ -11,6 +11,7 @@ from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._values import Value
 from faithguard.verifiers.rules._crossed import crossed
+from faithguard.verifiers.rules._dimensions import other_dimension
 from faithguard.verifiers.rules._family import Family
 from faithguard.verifiers.rules._scene import scene_of
 from faithguard.verifiers.rules._stated import stated
@@ -41,7 +42,11 @@ class UnitsCurrency(Family):
         scene = scene_of(claim, context)
         if not scene.reading.values:
             return None
-        return stated(scene, self.name, _measured) or crossed(scene, self.name, _measured)
+        return (
+            stated(scene, self.name, _measured)
+            or crossed(scene, self.name, _measured)
+            or other_dimension(scene, self.name)
+        )
 
 
 def _measured(value: Value) -> bool:

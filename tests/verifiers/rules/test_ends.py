@@ -32,6 +32,7 @@ RIGHT = [
     ("Parking costs 5 euros from 2 May to 9 May.", "Parking is free until 2 May."),
     ("The tour runs from 9:00 to 13:00. Lunch follows at once.", "Lunch starts at 13:00."),
     ("Tours run 9-11 and 11-13.", "A tour starts at 11."),
+    ("Early shift 6:00 to 14:00, late shift 14:00 to 22:00.", "The late shift ends at 22:00."),
     ("The hall is not open from 9:00 to 13:00.", "The hall opens at 13:00."),
     ("Talks at 9:00 and 11:00.", "The first talk starts at 9:00."),
     ("She chaired the board from 1981 to 1994.", "In 1994 her time on the board came to an end."),

@@ -10,12 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from faithguard.verifiers._values import Value
 from faithguard.verifiers._values._words import language
 from faithguard.verifiers.rules._deeds import Deed, deeds_of
 from faithguard.verifiers.rules._reading import Reading, Token, keys_of_all, read
 from faithguard.verifiers.rules._scene import Near, Scene
 
-__all__ = ["deeds_in", "joined", "known_deeds", "told"]
+__all__ = ["deeds_in", "joined", "known_deeds", "told", "values_of"]
 
 
 def told(scene: Scene) -> tuple[Deed, ...]:
@@ -45,6 +46,12 @@ def known_deeds(scene: Scene, near: Near) -> tuple[Deed, ...]:
             each for deed in deeds for each in _each(_resolved(deed, before), near.reading)
         )
     return found
+
+
+def values_of(reading: Reading, deed: Deed) -> list[Value]:
+    """Return the values among the words of a deed, each once."""
+    numbers = dict.fromkeys(t.value for t in reading.tokens[deed.start : deed.end] if t.value >= 0)
+    return [reading.values[n] for n in numbers]
 
 
 def _each(deed: Deed, reading: Reading) -> Iterator[Deed]:

@@ -23,7 +23,7 @@ from faithguard.verifiers.rules._measures import distinct, holding, is_year
 from faithguard.verifiers.rules._reading import Reading
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of
 from faithguard.verifiers.rules._stated import stated
-from faithguard.verifiers.rules._told import known_deeds, told
+from faithguard.verifiers.rules._told import known_deeds, told, values_of
 
 __all__ = ["DatesTimes"]
 
@@ -210,9 +210,7 @@ _SAME_DEED = 0.6
 
 def _when(reading: Reading, deed: Deed) -> list[Value]:
     """Return the dates and years among the words of a deed."""
-    numbers = dict.fromkeys(t.value for t in reading.tokens[deed.start : deed.end] if t.value >= 0)
-    values = [reading.values[n] for n in numbers]
-    return list(filter(_is_dated, values))
+    return list(filter(_is_dated, values_of(reading, deed)))
 
 
 def _is_dated(value: Value) -> bool:

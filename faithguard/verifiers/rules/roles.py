@@ -15,6 +15,7 @@ from faithguard.verifiers._context import Context
 from faithguard.verifiers._values._words import language
 from faithguard.verifiers.rules._bound import bound_to_another
 from faithguard.verifiers.rules._family import Family
+from faithguard.verifiers.rules._neighbours import said_of_neighbour
 from faithguard.verifiers.rules._reading import Clause, Reading, Token
 from faithguard.verifiers.rules._replaced import replaced
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of, unmentioned
@@ -51,6 +52,7 @@ class Roles(Family):
             or done_by_another(scene, self.name)
             or done_to_another(scene, self.name)
             or bound_to_another(scene, self.name)
+            or said_of_neighbour(scene, self.name)
             or replaced(scene, self.name)
             or another_title(scene, self.name)
         )

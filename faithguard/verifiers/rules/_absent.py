@@ -30,6 +30,7 @@ from faithguard.verifiers.rules._granted import (
     within_bound,
     written,
 )
+from faithguard.verifiers.rules._instances import is_instance, out_of_bounds
 from faithguard.verifiers.rules._measures import (
     SAME_STATEMENT,
     alike,
@@ -71,6 +72,8 @@ def absent(scene: Scene, name: str, value: Value) -> Verdict | None:
         or within_bound(value, scene)
     ):
         return None
+    if not swapped and is_instance(scene, value):
+        return out_of_bounds(scene, name, value)
     if value.family == "days" and (
         left_out(scene, value, lines)
         or (_WHOLE_WEEK in value.readings and len(_days_in(scene.reading)) > 1)

@@ -37,7 +37,7 @@ _WORDS = (
 )
 _IN_ONE = re.compile(
     rf"\b(?:an?|any|one|another|his|her|their|our|your|my)\s+{_WORDS}{{1,4}}"
-    r"(?:of|at|from|with|on|worth|weighing|aged|costing|measuring)\s+(?:only\s+|just\s+|about\s+)?\W?$",
+    r"(?:of|at|from|with|(?:\w+ed|made|given|sent|bought|born|got)\s+on|worth|weighing|aged|costing|measuring)\s+(?:only\s+|just\s+|about\s+)?\W?$",
     re.I,
 )
 """What makes it that of one instance: "a parcel of", "a demand received on"."""

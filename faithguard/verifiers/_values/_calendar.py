@@ -67,7 +67,7 @@ _DAY_SET = re.compile(
     re.I,
 )
 # "sun", "sat" and "wed" are words of their own: short names count where capitalised
-_SHORT_DAY = re.compile(r"\b(?:Mon|Tues?|Wed|Thurs?|Thu|Fri|Sat|Sun)\b\.?")
+_SHORT_DAY = re.compile(r"\b(?:Mon|Tues?|Wed|Thurs?|Thu|Fri|Sat|(?<![Tt]he )Sun)\b\.?")
 _LONG_DAYS = [name for name in DAY_OF if len(name) > 5 or not name.isascii() or name in DAYS]
 _LONG_DAY = re.compile(
     rf"(?<!\w)(?:{'|'.join(sorted(map(re.escape, _LONG_DAYS), key=len, reverse=True))})"

@@ -20,10 +20,12 @@ _PART_OF_DAY = (
     r"in\s+the\s+(?:morning|afternoon|evening)|at\s+night"
     r"|the\s+(?:morning|afternoon|evening|night)\s+before"
 )
+_PRONOUN = r"(?<!at )(?<!by )(?<!till )(?<!until )(?<!past )(?<!to )(?<!from )one\s+at\b"
+"""The "one" of "by day, and one at night"."""
 _CLOCK = re.compile(
     r"(?<![\d.,:])(?P<h>\d{1,2})(?:[:.h](?P<m>[0-5]\d))?\s*(?P<ap>[ap])\.?\s?m\b\.?"
     r"|(?<![\d.,:])(?P<h24>[01]?\d|2[0-4])[:](?P<m24>[0-5]\d)(?::[0-5]\d)?(?!\d)(?!\s*[ap]\.?m)"
-    rf"|(?<![\d.,:])\b(?P<hw>{_HOUR_WORD}|\d{{1,2}})(?:[:.](?P<mw>[0-5]\d))?(?:\s+o['’]?clock)?"
+    rf"|(?<![\d.,:])\b(?!{_PRONOUN})(?P<hw>{_HOUR_WORD}|\d{{1,2}})(?:[:.](?P<mw>[0-5]\d))?(?:\s+o['’]?clock)?"
     rf"\s+(?P<part>{_PART_OF_DAY})\b"
     rf"|\b(?P<ho>{_HOUR_WORD}|\d{{1,2}})\s+o['’]?clock\b"
     r"|(?<![\d.,:])(?P<hu>[01]?\d|2[0-4])(?:[:.](?P<mu>[0-5]\d))?\s*Uhr\b"

@@ -14,6 +14,7 @@ from fractions import Fraction
 from faithguard.verifiers._function_words import FUNCTION_WORDS
 from faithguard.verifiers._values._powers import powered
 from faithguard.verifiers._values._units import (
+    CURRENCIES,
     CURRENCY_NAMES,
     CURRENCY_PREFIX,
     CURRENCY_SIGNS,
@@ -681,12 +682,14 @@ def joined(values: list[Value], text: str) -> list[Value]:
     out: list[Value] = []
     for value in _with_units(values, text):
         last = out[-1] if out else None
-        if last is not None and _goes_on(last, value, text):
+        cents = last is not None and _is_in_cents(last, value, text)
+        if last is not None and (cents or _goes_on(last, value, text)):
+            part = Fraction(1, 100) if cents else Fraction(1)
             out[-1] = Value(
                 family="number",
-                unit=value.unit,
-                readings=frozenset(_sum(last.readings, value.readings)),
-                bare=frozenset(_sum(last.bare, value.bare)),
+                unit=last.unit,
+                readings=frozenset(_sum(last.readings, value.readings, part)),
+                bare=frozenset(_sum(last.bare, value.bare, part)),
                 start=last.start,
                 end=value.end,
                 text=text[last.start : value.end],
@@ -695,6 +698,19 @@ def joined(values: list[Value], text: str) -> list[Value]:
         else:
             out.append(value)
     return out
+
+
+def _is_in_cents(last: Value, value: Value, text: str) -> bool:
+    """Whether a number in words is what "two euros fifty" ends in."""
+    return (
+        last.unit in CURRENCIES
+        and last.unit != "cent"
+        and not value.unit
+        and not value.counts
+        and text[last.end : value.start] == " "
+        and value.text.replace("-", "").isalpha()
+        and all(isinstance(r, Fraction) and 1 < r < 100 for r in value.readings)
+    )
 
 
 def _goes_on(last: Value, value: Value, text: str) -> bool:
@@ -715,5 +731,10 @@ def _unit_size(value: Value) -> Fraction:
     return whole / bare if bare else Fraction(0)
 
 
-def _sum(one: frozenset[object], two: frozenset[object]) -> set[Fraction]:
-    return {a + b for a in one for b in two if isinstance(a, Fraction) and isinstance(b, Fraction)}
+def _sum(one: frozenset[object], two: frozenset[object], part: Fraction) -> set[Fraction]:
+    return {
+        a + b * part
+        for a in one
+        for b in two
+        if isinstance(a, Fraction) and isinstance(b, Fraction)
+    }

@@ -30,6 +30,7 @@ from faithguard.verifiers.rules._granted import (
     within_bound,
     written,
 )
+from faithguard.verifiers.rules._instances import is_instance, out_of_bounds
 from faithguard.verifiers.rules._measures import (
     SAME_STATEMENT,
     alike,
@@ -71,6 +72,8 @@ def absent(scene: Scene, name: str, value: Value) -> Verdict | None:
         or within_bound(value, scene)
     ):
         return None
+    if not swapped and is_instance(scene, value):
+        return out_of_bounds(scene, name, value)
     if value.family == "days" and (
         left_out(scene, value, lines)
         or (_WHOLE_WEEK in value.readings and len(_days_in(scene.reading)) > 1)
@@ -140,11 +143,11 @@ def _is_other_part(scene: Scene, value: Value) -> bool:
     for near in scene.near[:3]:
         counts = [one for one in near.reading.values if _is_count(one)]
         for whole in counts:
-            if _OF_THE.search(near.reading.text[: whole.start]) is None:
-                continue
+            of_it = _OF_THE.search(near.reading.text[: whole.start]) is not None
             left = {
                 a - b
                 for part in counts
+                if of_it or _is_part_of(near.reading, part, whole)
                 if not _says_of_part(scene.reading, near.reading, part)
                 for a in _numbers(whole)
                 for b in _numbers(part)
@@ -152,6 +155,11 @@ def _is_other_part(scene: Scene, value: Value) -> bool:
             if not left.isdisjoint(_numbers(value)):
                 return True
     return False
+
+
+def _is_part_of(sentence: Reading, part: Value, whole: Value) -> bool:
+    """Whether a count is of the things that another counts: "eleven came, four from abroad"."""
+    return whole.end < part.start and not list(counted(sentence, part.start, part.end))
 
 
 def _says_of_part(claim: Reading, sentence: Reading, part: Value) -> bool:
@@ -170,7 +178,7 @@ def _numbers(value: Value) -> list[Fraction]:
     return [r for r in value.readings if isinstance(r, Fraction)]
 
 
-_OF_THE = re.compile(r"\bof\s+(?:(?:the|its|their|our|these|those|all)\s+)+$", re.I)
+_OF_THE = re.compile(r"\bof\s+(?:(?:the|its|their|our|these|those|all)\s+)*$", re.I)
 
 
 def _of_two(scene: Scene, value: Value) -> bool:

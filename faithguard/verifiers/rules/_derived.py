@@ -107,7 +107,10 @@ def _in_time(value: Value, known: Sequence[Value], lines: Lines, *, inside: bool
             for line in lines
         )
         return any(r <= days for days in unions for r in value.readings if isinstance(r, frozenset))
-    if any(is_equal(value, amount) for line in lines for amount in _elided(value.unit, line)):
+    elided = {amount for line in lines for amount in _elided(value.unit, line)}
+    amounts = {a for one in known if one.unit == value.unit for a in numbers_of(one)}
+    added = (abs(a + sign * b) for a in amounts for b in elided for sign in (1, -1))
+    if any(is_equal(value, amount) for amount in (*elided, *added)):
         return True
     return any(reached(value, unit, amount) for unit, amount in lengths_of_time(known))
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from faithguard.verifiers._values import Value, find_values
+from faithguard.verifiers._values._words import language
 from faithguard.verifiers.rules._scene import Scene
 
 __all__ = ["is_compared", "lines_of"]
@@ -20,7 +21,8 @@ def lines_of(scene: Scene, *, timed: bool) -> Iterator[tuple[Value, ...]]:
     numbers = [near.number for near in scene.near]
     beside = [n + step for n in numbers[:_BEST] for step in (-1, 1)]
     holding = [n for value in scene.reading.values for n in sorted(scene.context.holders(value))]
-    every = range(len(scene.all)) if timed and len(scene.all) <= _SHORT else ()
+    whole = timed or language(scene.reading.text) == "en"
+    every = range(len(scene.all)) if whole and len(scene.all) <= _SHORT else ()
     periods = [(short, times) for long, short, times in _IN_ONE if long.search(scene.reading.text)]
     for number in dict.fromkeys([*numbers, *beside, *holding[:_BEST], *every]):
         if 0 <= number < len(scene.all):
@@ -95,6 +97,8 @@ def _times(text: str) -> Iterator[tuple[Value, ...]]:
         yield tuple(find_values(f"1 {match[1]}"))
     for match in _AT_AGE.finditer(text):
         yield tuple(find_values(f"{match[1]} years"))
+    for match in _NUMBERED.finditer(text):  # weeks 14 to 16 are three
+        yield tuple(find_values(f"{int(match[3]) - int(match[2]) + 1} {match[1]}"))
 
 
 _A_TIME = re.compile(
@@ -110,6 +114,9 @@ _AT_AGE = re.compile(
 )
 
 
+_NUMBERED = re.compile(
+    r"\b(days|weeks|months)\s+(\d{1,2})\s*(?:-|–|—|to|and|until)\s*(\d{1,2})\b(?![:.]\d)", re.I
+)
 _BEST = 3
 _SHORT = 24
 """Sentences; of so few any may hold the date that another counts from."""

@@ -24,6 +24,7 @@ __all__ = [
     "in_scale",
     "is_example",
     "is_in_range",
+    "is_kept_by",
     "left_out",
     "under_negation",
     "within_a_bound",
@@ -271,18 +272,22 @@ def in_a_name(scene: Scene, value: Value) -> bool:
 
 def within_bound(value: Value, scene: Scene) -> bool:
     """Whether "more than 100,000" follows from what the context says: 258,000."""
-    before = scene.reading.text[max(0, value.start - 24) : value.start]
-    match = _BOUNDED.search(before)
-    if match is None or value.family != "number":
+    return any(
+        is_kept_by(scene, value, other)
+        for near in scene.near
+        for other in near.reading.values
+        if not is_year(other)
+    )
+
+
+def is_kept_by(scene: Scene, value: Value, other: Value) -> bool:
+    """Whether a claim gives a value as a bound, and one of the context keeps it."""
+    match = _BOUNDED.search(scene.reading.text[max(0, value.start - 24) : value.start])
+    if match is None or not value.family == other.family == "number" or value.unit != other.unit:
         return False
     more = not match[1].lower().startswith(_AT_MOST)
     return any(
-        (a >= b) == more
-        for near in scene.near
-        for other in near.reading.values
-        if other.family == "number" and other.unit == value.unit and not is_year(other)
-        for a in map(size_of, other.readings)
-        for b in map(size_of, value.readings)
+        (a >= b) == more for a in map(size_of, other.readings) for b in map(size_of, value.readings)
     )
 
 

@@ -22,7 +22,8 @@ from faithguard.verifiers.rules._barred import is_closed
 from faithguard.verifiers.rules._derived import derivable
 from faithguard.verifiers.rules._dimensions import has_that_dimension
 from faithguard.verifiers.rules._given import is_compared, lines_of
-from faithguard.verifiers.rules._granted import under_negation
+from faithguard.verifiers.rules._granted import is_kept_by, under_negation
+from faithguard.verifiers.rules._instances import is_bounded, is_instance
 from faithguard.verifiers.rules._measures import (
     LONG,
     alike_in_size,
@@ -33,7 +34,7 @@ from faithguard.verifiers.rules._measures import (
     is_year,
 )
 from faithguard.verifiers.rules._open_days import fits_open_days
-from faithguard.verifiers.rules._reading import Reading
+from faithguard.verifiers.rules._reading import Reading, Token
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 from faithguard.verifiers.rules._slots import (
     Slot,
@@ -71,20 +72,8 @@ def stated(scene: Scene, name: str, mine: Callable[[Value], bool]) -> Verdict | 
 
 def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
     """Veto a value that every sentence which holds it gives to something else."""
-    if is_year(value) or value.text.lower() in ORDINALS or _whole(scene, value):
-        return None  # said of too much at once
-    if is_of_field(value, scene) or has_that_dimension(scene, value):
-        return None  # the context says what it is of
-    if under_negation(scene, value):
-        return None  # "not open on Mondays" where it is closed on Mondays
-    if value.family == "days" and (is_closed(scene, value) or fits_open_days(scene)):
-        return None  # "Support is closed on Mondays", of "We are closed on Mondays"
-    if value.family == "date" and all(other.family != "date" for _, other in holding(scene, value)):
-        return None  # of which only the year is said
-    if is_compared(scene, value) and derivable(
-        value, list(lines_of(scene, timed=is_timed(value))), compared=True
-    ):
-        return None  # "15 minutes less than the other"
+    if _says_little(scene, value) or _said_otherwise(scene, value):
+        return None
     kind = set(counted(scene.reading, value.start, value.end))
     ignored = (kind if value.family == "number" else set[str]()) | _PERIODS
 
@@ -120,10 +109,85 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
     )
     if rival is None or any(_fits(scene, value, slot, rival) for slot in own):
         return None
-    if _tells_apart(scene, value, rival):
+    if _tells_apart(scene, value, rival) or _numbers_a_name(scene, value, rival):
+        return None
+    if _keeps_its_bound(scene, value, rival):
         return None
     reason = f"the context says {rival.text!r} of this, and {value.text!r} of something else"
     return contradiction(scene, name, reason, rival.near)
+
+
+def _says_little(scene: Scene, value: Value) -> bool:
+    """Whether a value is said of too much at once, or only points back or compares."""
+    return (
+        is_year(value)
+        or value.text.lower() in ORDINALS
+        or _whole(scene, value)
+        or _points(scene, value)
+        or _AS_MUCH.match(scene.reading.text, value.end) is not None
+    )
+
+
+def _said_otherwise(scene: Scene, value: Value) -> bool:
+    """Whether the context says in other words what a claim does of a value."""
+    if is_of_field(value, scene) or has_that_dimension(scene, value):
+        return True  # the context says what it is of
+    if under_negation(scene, value):
+        return True  # "not open on Mondays" where it is closed on Mondays
+    if value.family == "days" and (is_closed(scene, value) or fits_open_days(scene)):
+        return True  # "Support is closed on Mondays", of "We are closed on Mondays"
+    if value.family == "date" and all(other.family != "date" for _, other in holding(scene, value)):
+        return True  # of which only the year is said
+    return is_compared(scene, value) and derivable(
+        value, list(lines_of(scene, timed=is_timed(value))), compared=True
+    )  # "15 minutes less than the other"
+
+
+def _keeps_its_bound(scene: Scene, value: Value, rival: Slot) -> bool:
+    """Whether the rival of an instance is its bound, or keeps a value that is one itself."""
+    if any(is_bounded(rival.near.reading.text, other) for other in _at(rival)):
+        return is_instance(scene, value)
+    return any(is_kept_by(scene, value, other) for other in _at(rival))  # "under 2 h", of 74 min
+
+
+def _points(scene: Scene, value: Value) -> bool:
+    """Whether a number only points back: "neither of the two"."""
+    before = scene.reading.text[max(0, value.start - _POINTING) : value.start]
+    return (
+        value.family == "number"
+        and not value.unit
+        and value.text.isalpha()
+        and _THE.search(before) is not None
+        and not list(counted(scene.reading, value.start, value.end))
+    )
+
+
+_POINTING = 12
+_THE = re.compile(r"\b(?:the|these|those|both|all)\s+$", re.I)
+
+
+_AS_MUCH = re.compile(r"\s+as\s+(?:many|much|\w+\s+as)\b", re.I)
+
+
+def _numbers_a_name(scene: Scene, value: Value, rival: Slot) -> bool:
+    """Whether a number ends a name that the context numbers so too: "round seven", "Round 7"."""
+    word = _before(scene.reading, value.start)
+    theirs = _before(rival.near.reading, rival.at)
+    if value.family != "number" or value.unit or word is None:
+        return False
+    if theirs is not None and theirs.key == word.key:
+        return False  # "bus 12" and "bus 21"
+    return any(
+        other.key == word.key and (word.capital or other.capital)
+        for near, one in holding(scene, value)
+        if (other := _before(near.reading, one.start)) is not None
+    )
+
+
+def _before(reading: Reading, at: int) -> Token | None:
+    """Return the word right before a place, if it says something."""
+    tokens = [t for t in reading.tokens if at - 2 <= t.end <= at]
+    return tokens[-1] if tokens and tokens[-1].key else None
 
 
 def _replaced(scene: Scene, value: Value, own: list[Slot], rivals: list[Slot]) -> Slot | None:
@@ -350,7 +414,9 @@ def _same_kind(
     if value.family == other.family == "number" and not other.unit and value.unit:
         before = [v for v in reading.values if v.end <= other.start and v.unit]
         same = bool(before) and before[-1].unit == value.unit
-        plain = value.unit in ("person", "times") and elided
+        plain = elided and value.unit in ("person", "times")
+        if value.unit == "times" and other.counts:
+            return False  # "once a week", and three of a thing
         return plain or (elided and same and not other.counts and not is_year(other))
     if value.family != other.family or other.unit not in units:
         return value.unit in CURRENCIES and other.unit in CURRENCIES

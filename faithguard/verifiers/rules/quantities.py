@@ -22,6 +22,7 @@ from faithguard.verifiers.rules._hours import hours_given
 from faithguard.verifiers.rules._keyed import keyed_elsewhere
 from faithguard.verifiers.rules._marks import marked_otherwise
 from faithguard.verifiers.rules._measures import distinct, holding, keys_between
+from faithguard.verifiers.rules._parts import negates
 from faithguard.verifiers.rules._reading import Reading
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of
 from faithguard.verifiers.rules._stated import stated
@@ -240,6 +241,10 @@ def _turned(scene: Scene, name: str) -> Verdict | None:
             clash = next((pair for pair in zip(mine, theirs, strict=True) if _clash(*pair)), None)
             if clash is None or near.share < enough:
                 break
+            if clash[0] in _BOUNDS and _denies(scene.reading, value) != _denies(
+                near.reading, other
+            ):
+                break  # "not after noon" is "before noon"
             against.append((near, *clash))
         else:
             if against:
@@ -288,6 +293,24 @@ def _of_the_rest(scene: Scene, value: Value) -> bool:
             other.unit == "%" or any(isinstance(r, Fraction) and 0 < r < 1 for r in other.readings)
         )
         for other in scene.reading.values
+    )
+
+
+_BOUNDS = frozenset(("at most", "at least", "before", "after"))
+
+
+def _denies(reading: Reading, value: Value) -> bool:
+    """Whether a sentence denies what it says up to a bound, and not only the bound."""
+    before = reading.text[max(0, value.start - 60) : value.start]
+    match = _MOST.search(before) or _LEAST.search(before)
+    start = value.start - len(before) + match.start() if match else value.start
+    if match and (_NEVER_GOES.search(before[: match.start()]) or _DENIED.search(before)):
+        return False
+    clause = reading.clause_at(value.start)
+    return any(
+        negates(token, reading.text)
+        for token in (reading.words(clause) if clause else ())
+        if not start <= token.start < value.end
     )
 
 

@@ -33,6 +33,8 @@ _MOST_GROUPS = 60
 _FEWEST_ITEMS = 3
 _LONGEST_ITEM = 8
 """Words."""
+_ADDING = frozenset("as for because chiefly mainly mostly partly largely".split())
+_ASKING = frozenset("which what who whether".split())
 _NO_ITEM = frozenset(
     "is are was were be been has have had do does did can could may might must will would shall"
     " should gets became made from with in by to at on than either both because".split()
@@ -616,12 +618,18 @@ def _content(reading: Reading) -> frozenset[str]:
     return frozenset(key for clause in reading.clauses[1:] for key in clause.keys)
 
 
+_TURN = re.compile(r":\s+[A-Z].*[.!?]\W*$", re.S)
+"""What somebody says, behind the name."""
+
+
 def _held_elsewhere(scene: Scene, clause: Clause, label: frozenset[str], field: Near) -> str | None:
     """Return a name of the clause that another field holds."""
     for first, last in scene.reading.names:
         if not clause.first <= first < clause.last:
             continue
         keys = {t.key for t in scene.reading.tokens[first:last] if t.key}
+        if keys <= _label(field.reading) and _TURN.search(field.reading.text):
+            continue  # who speaks: "Ann: It was cold."
         for number, reading in enumerate(scene.all):
             other = number != field.number and reading.is_field
             if other and keys and keys <= _content(reading) and not _label(reading) <= clause.keys:
@@ -677,6 +685,8 @@ def _items(reading: Reading) -> Iterator[list[Token]]:
         item = tokens[start + 1 : stop]
         if not any(token.key for token in item) or len(item) > _LONGEST_ITEM:
             return
+        if item[0].lower in _ADDING or tokens[0].lower in _ASKING:
+            return  # "..., as a gift for Ann and Bo", "Which came first, the hen or the egg"
         if any(token.lower in _NO_ITEM or token.value >= 0 for token in item):
             return  # clauses, not things
         yield item

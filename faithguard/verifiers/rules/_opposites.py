@@ -5,15 +5,18 @@ In: a scene. Out: a veto where the context has the opposite of a word of the cla
 
 from __future__ import annotations
 
-from collections.abc import Set
+import re
+from collections.abc import Sequence, Set
 
 from faithguard.types import Verdict
 from faithguard.verifiers.rules._antonyms import opposite
 from faithguard.verifiers.rules._comparatives import compared_alike, than_after
 from faithguard.verifiers.rules._exceptions import is_excepted
+from faithguard.verifiers.rules._lexicon import alike
 from faithguard.verifiers.rules._parts import CLOSE, Part, known_parts, parts_of
 from faithguard.verifiers.rules._reading import Reading, Token
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
+from faithguard.verifiers.rules._told import known_deeds, told
 
 __all__ = ["opposite_said"]
 
@@ -62,6 +65,8 @@ def _opposites(
                 continue  # "late January" and "earlier in the year"
             if not theirs.clause.first <= said[other] < theirs.clause.last:
                 continue
+            if _of_another_thing(scene, number, near, said[other]):
+                continue
             own_sides = _beside(scene.reading, number)
             beside = own_sides & _beside(near.reading, said[other])
             if word in _ORDER and beside != own_sides:
@@ -71,6 +76,69 @@ def _opposites(
     return None
 
 
+def _of_another_thing(scene: Scene, number: int, near: Near, place: int) -> bool:
+    """Whether what two opposite words are said of, or the cases in which, are not one."""
+    mine, theirs = scene.reading, near.reading
+    if mine.tokens[number].lower in _FOLLOWED:
+        own, other = _behind(mine.tokens, number), _behind(theirs.tokens, place)
+        if own and other and own != other and not alike((own,), (other,)):
+            return True  # "under a bandage" and "over the wound"
+    if not _conditional(mine, number) and _conditional(theirs, place):
+        return True  # what is so if it is "above" says nothing of what is below
+    if _conditional(mine, number) and _OTHER_CASE.search(theirs.text):
+        return True
+    if _EVEN.search(_clause_before(mine, number)) or _EVEN.search(_clause_before(theirs, place)):
+        return True
+    if _SEEMS.search(_clause_before(theirs, place)) and not _SEEMS.search(mine.text):
+        return True
+    one = next((deed for deed in told(scene) if deed.at == number), None)
+    two = next((deed for deed in known_deeds(scene, near) if deed.at == place), None)
+    if one is None or two is None or one.passive != two.passive:
+        return False
+    if one.subject and two.subject and not two.pronoun and not alike(one.subject, two.sides):
+        return not alike(one.subject, scene.pages.inherited(near.number))
+    own_side, other_side = one.patients - one.subject, two.patients - two.subject
+    return bool(own_side and other_side) and not alike(own_side, other_side)
+
+
+def _conditional(reading: Reading, number: int) -> bool:
+    """Whether a word stands in what something else hangs on: "if it is above 4"."""
+    return _IF.search(_clause_before(reading, number)) is not None
+
+
+def _clause_before(reading: Reading, number: int) -> str:
+    """Return the text of a clause, up to a word of it."""
+    end = reading.tokens[number].start
+    cuts = [match.end() for match in _CUTS.finditer(reading.text, 0, end)]
+    return reading.text[cuts[-1] if cuts else 0 : end]
+
+
+_CUTS = re.compile(r"[,;:.](?!\d)\s|\s(?:but|while|whereas)\s", re.I)
+_IF = re.compile(r"\b(?:if|unless|whenever|in\s+case|provided)\b", re.I)
+_OTHER_CASE = re.compile(
+    r"\b(?:otherwise|without\s+(?:it|them|one|this|that)|if\s+not|unless)\b", re.I
+)
+"""What a text says of the case that it has not named."""
+_EVEN = re.compile(r"\b(?:even\s+(?:if|when|though)|however|no\s+matter|whether)\b", re.I)
+_SEEMS = re.compile(
+    r"\b(?:show(?:s|ed|n)?|displa(?:ys?|yed)|report(?:s|ed)?|list(?:s|ed)?|seem(?:s|ed)?"
+    r"|appear(?:s|ed)?|look(?:s|ed)?)\s(?:\w+\s){0,2}(?:as|to\s+be|like)\b",
+    re.I,
+)
+
+
+def _behind(tokens: Sequence[Token], number: int) -> str:
+    """Return the first content word behind a word of its phrase; empty if none follows."""
+    for token in tokens[number + 1 : number + 4]:
+        if token.key:
+            return token.key
+        if not token.lower.isalpha():
+            return ""
+    return ""
+
+
+_FOLLOWED = frozenset("before after over under above below inside outside more less fewer".split())
+"""Words that say nothing without the word behind them."""
 _ORDER = ("before", "after")
 _BESIDES = ("with", "without")
 

@@ -96,9 +96,11 @@ def collide(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
         return False
     if mine.patients & theirs.agents and not mine.agents & theirs.agents and mine.agents:
         return False
+    own, other = mine.sides - mine.subject, theirs.sides - theirs.subject
+    if own and not other and _unsaid_object(mine, theirs, near):
+        return False
     inherited = scene.pages.inherited(near.number)
     before = scene.all[near.number - 1].keys if theirs.pronoun and near.number else frozenset[str]()
-    own, other = mine.sides - mine.subject, theirs.sides - theirs.subject
     beside = near.reading.keys if own & other else frozenset[str]()
     if mine.subject and not mine.subject & (theirs.sides | inherited | before | beside):
         return False
@@ -117,6 +119,16 @@ def collide(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
     )
 
 
+def _unsaid_object(mine: Deed, theirs: Deed, near: Near) -> bool:
+    """Whether a verb needs its object: "not taken" and "taken to a yard", "won it" and "lost"."""
+    behind = near.reading.tokens[theirs.at + 1 : theirs.at + 2]
+    pointed = bool(behind) and behind[0].lower in _OBJECTS
+    return mine.verb in _MOVING or (mine.verb != theirs.verb and pointed)
+
+
+_MOVING = keys_of_all("take bring put go come get".split())
+"""Verbs that say another thing with each place."""
+_OBJECTS = frozenset("it them this that".split())
 _INNER = RELATIVE | CONDITIONS | frozenset("before after that until when because".split())
 """Words that open a clause inside another."""
 

@@ -19,7 +19,7 @@ from faithguard.verifiers.rules._lexicon import alike
 from faithguard.verifiers.rules._measures import keys_between
 from faithguard.verifiers.rules._reading import Reading
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
-from faithguard.verifiers.rules._told import told
+from faithguard.verifiers.rules._told import known_deeds, told
 
 __all__ = ["limit_ignored"]
 
@@ -118,12 +118,23 @@ def limit_ignored(scene: Scene, name: str) -> Verdict | None:
                 limit.kind == "exception"
                 and not waivers
                 and _all_said(limit, mine, scene)
+                and _same_verb(limit, scene, near)
                 and not _keeps(mine.text)
             )
             if waived or excepted:
                 reason = f"the context limits it: {limit.text[:60]!r}"
                 return contradiction(scene, name, reason, near)
     return None
+
+
+def _same_verb(limit: _Limit, scene: Scene, near: Near) -> bool:
+    """Whether a claim says what the rule says, by which it has an exception."""
+    at = near.reading.text.find(limit.text)
+    before = [d for d in known_deeds(scene, near) if near.reading.tokens[d.at].start < at]
+    if not before or not (before[-1].adjective or before[-1].passive):
+        return True
+    verbs = scene.reading.keys | {deed.verb for deed in told(scene)}
+    return bool(alike((before[-1].verb,), verbs))
 
 
 def _keeps(text: str) -> bool:

@@ -35,7 +35,16 @@ from faithguard.verifiers.rules._reading import Reading, keys_of_all
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 from faithguard.verifiers.rules._told import known_deeds, told
 
-__all__ = ["UNLIKE", "apart", "denied_or_not", "gainsaid", "hedged", "none_such", "of_others"]
+__all__ = [
+    "UNLIKE",
+    "apart",
+    "denied_or_not",
+    "gainsaid",
+    "hedged",
+    "none_such",
+    "of_others",
+    "only_planned",
+]
 
 
 def gainsaid(scene: Scene, name: str) -> Verdict | None:
@@ -128,7 +137,9 @@ def apart(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
     if not mine.denied:
         return False
     return (
-        _bounded(denied, plain) or _kept_elsewhere(denied, plain, theirs) or _not_excepted(scene, near)
+        _bounded(denied, plain)
+        or _kept_elsewhere(denied, plain, theirs)
+        or _not_excepted(scene, near)
     )
 
 

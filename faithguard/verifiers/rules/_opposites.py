@@ -13,6 +13,7 @@ from faithguard.verifiers.rules._antonyms import opposite
 from faithguard.verifiers.rules._comparatives import compared_alike, than_after
 from faithguard.verifiers.rules._exceptions import is_excepted
 from faithguard.verifiers.rules._lexicon import alike
+from faithguard.verifiers.rules._negation import only_planned
 from faithguard.verifiers.rules._parts import CLOSE, Part, known_parts, parts_of
 from faithguard.verifiers.rules._reading import Reading, Token
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
@@ -63,9 +64,8 @@ def _opposites(
         for other in opposite(word) & said.keys() - own if token.key not in known else ():
             if _degree(word) != _degree(other):
                 continue  # "late January" and "earlier in the year"
-            if not theirs.clause.first <= said[other] < theirs.clause.last:
-                continue
-            if _of_another_thing(scene, number, near, said[other]):
+            inside = theirs.clause.first <= said[other] < theirs.clause.last
+            if not inside or _of_another_thing(scene, number, near, said[other]):
                 continue
             own_sides = _beside(scene.reading, number)
             beside = own_sides & _beside(near.reading, said[other])
@@ -79,26 +79,52 @@ def _opposites(
 def _of_another_thing(scene: Scene, number: int, near: Near, place: int) -> bool:
     """Whether what two opposite words are said of, or the cases in which, are not one."""
     mine, theirs = scene.reading, near.reading
-    if mine.tokens[number].lower in _FOLLOWED:
+    word = mine.tokens[number].lower
+    if word in _HOW_MUCH and _has_noun(mine.tokens, number) != _has_noun(theirs.tokens, place):
+        return True  # "more patients" and "$61 per patient less"
+    if word in _FOLLOWED:
         own, other = _behind(mine.tokens, number), _behind(theirs.tokens, place)
         if own and other and own != other and not alike((own,), (other,)):
             return True  # "under a bandage" and "over the wound"
+    return _in_another_case(scene, number, near, place) or _deeds_differ(scene, number, near, place)
+
+
+def _in_another_case(scene: Scene, number: int, near: Near, place: int) -> bool:
+    """Whether one of two opposite words stands in a case that the other is not of."""
+    mine, theirs = scene.reading, near.reading
+    word = mine.tokens[number].lower
     if not _conditional(mine, number) and _conditional(theirs, place):
         return True  # what is so if it is "above" says nothing of what is below
-    if _conditional(mine, number) and _OTHER_CASE.search(theirs.text):
+    cased = word in _FOLLOWED or _IF.search(mine.text)
+    if cased and _OTHER_CASE.search(theirs.text):
         return True
     if _EVEN.search(_clause_before(mine, number)) or _EVEN.search(_clause_before(theirs, place)):
         return True
-    if _SEEMS.search(_clause_before(theirs, place)) and not _SEEMS.search(mine.text):
-        return True
+    seems = _SEEMS.search(_clause_before(theirs, place))
+    return seems is not None and not _SEEMS.search(mine.text)
+
+
+def _deeds_differ(scene: Scene, number: int, near: Near, place: int) -> bool:
+    """Whether two opposite verbs are of two subjects, or of two objects."""
     one = next((deed for deed in told(scene) if deed.at == number), None)
     two = next((deed for deed in known_deeds(scene, near) if deed.at == place), None)
-    if one is None or two is None or one.passive != two.passive:
+    if two is not None and only_planned(two, near.reading):
+        return True
+    if one is None or two is None:
         return False
-    if one.subject and two.subject and not two.pronoun and not alike(one.subject, two.sides):
-        return not alike(one.subject, scene.pages.inherited(near.number))
+    if one.subject and two.subject and not two.pronoun:
+        named = two.sides | scene.pages.inherited(near.number)
+        if not alike(one.subject, named) and not alike(two.subject, one.sides):
+            return True
+    if one.passive != two.passive:
+        return False
     own_side, other_side = one.patients - one.subject, two.patients - two.subject
     return bool(own_side and other_side) and not alike(own_side, other_side)
+
+
+def _has_noun(tokens: Sequence[Token], number: int) -> bool:
+    after = tokens[number + 1 : number + 2]
+    return bool(after) and after[0].key is not None
 
 
 def _conditional(reading: Reading, number: int) -> bool:
@@ -130,6 +156,8 @@ _SEEMS = re.compile(
 def _behind(tokens: Sequence[Token], number: int) -> str:
     """Return the first content word behind a word of its phrase; empty if none follows."""
     for token in tokens[number + 1 : number + 4]:
+        if token.value >= 0:
+            return "#"
         if token.key:
             return token.key
         if not token.lower.isalpha():
@@ -137,7 +165,8 @@ def _behind(tokens: Sequence[Token], number: int) -> str:
     return ""
 
 
-_FOLLOWED = frozenset("before after over under above below inside outside more less fewer".split())
+_HOW_MUCH = ("more", "less", "fewer")
+_FOLLOWED = frozenset((*"before after over under above below inside outside".split(), *_HOW_MUCH))
 """Words that say nothing without the word behind them."""
 _ORDER = ("before", "after")
 _BESIDES = ("with", "without")

@@ -40,8 +40,8 @@ _BARE = keys_of_all("be have do get make take use go come give keep".split())
 """Verbs that add nothing to what is said of."""
 
 
-_SPOKEN = keys_of_all(("say", "tell"))
-"""Verbs of which it matters what is said."""
+_SPOKEN = keys_of_all(("say",))
+"""Of what is said it matters what."""
 _ANYBODY = keys_of_all(
     "anybody anyone everybody everyone nobody somebody someone anything everything nothing".split()
 )
@@ -214,15 +214,7 @@ def _one_subject(mine: _Stance, theirs: _Stance) -> bool:
 def _collide(mine: _Stance, theirs: _Stance, scene: Scene, near: Near) -> bool:
     """Whether two stances of which one takes back the other are of one thing."""
     one, other = mine.deed, theirs.deed
-    if other.conditional or other.without or one.without:
-        return False
-    if presupposed(one, scene.reading) or presupposed(other, near.reading):
-        return False
-    if not theirs.topic and not theirs.verb:
-        return False
-    if (other.only and not one.denied) or one.only:
-        return False
-    if _partly(mine, scene.reading) or _partly(theirs, near.reading):
+    if _of_some_case(mine, theirs, scene, near) or not (theirs.topic or theirs.verb):
         return False
     contrast = UNLIKE.search(near.reading.text)
     if contrast and alike(one.subject, read(contrast[0]).keys):
@@ -255,6 +247,18 @@ def _collide(mine: _Stance, theirs: _Stance, scene: Scene, near: Near) -> bool:
     if says < _ENOUGH and not known and not (not rest and not theirs.yes and says >= _SOME):
         return False
     return not other_values(one, other, scene, near)
+
+
+def _of_some_case(mine: _Stance, theirs: _Stance, scene: Scene, near: Near) -> bool:
+    """Whether one of two stances is not taken of the thing as such."""
+    one, other = mine.deed, theirs.deed
+    if other.conditional or other.without or one.without:
+        return True
+    if presupposed(one, scene.reading) or presupposed(other, near.reading):
+        return True
+    if (other.only and not one.denied) or one.only:
+        return True
+    return _partly(mine, scene.reading) or _partly(theirs, near.reading)
 
 
 def _partly(stance: _Stance, reading: Reading) -> bool:

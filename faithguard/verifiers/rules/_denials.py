@@ -21,7 +21,7 @@ from faithguard.verifiers.rules._reading import Reading, Token, key_of, keys_of_
 from faithguard.verifiers.rules._scene import Near, Scene
 from faithguard.verifiers.rules._small_words import CONDITIONS, DETERMINERS, RELATIVE
 
-__all__ = ["collide", "other_values", "presupposed", "relation", "said_by"]
+__all__ = ["collide", "other_values", "presupposed", "relation", "said_by", "two_of_a_kind"]
 
 _MOST_SIDES = 0.6
 _HALF = 0.45
@@ -92,7 +92,7 @@ def collide(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
     shared = mine.sides & theirs.sides
     if not shared or mine.conditional or theirs.conditional:
         return False
-    if mine.denied == theirs.denied and _two_of_a_kind(mine.subject, theirs.subject, scene):
+    if mine.denied == theirs.denied and two_of_a_kind(mine.subject, theirs.subject, scene):
         return False
     if mine.patients & theirs.agents and not mine.agents & theirs.agents and mine.agents:
         return False
@@ -150,7 +150,7 @@ _WHATEVER = frozenset("what whatever whoever whichever".split())
 _WHICH = frozenset("who which that whose".split())
 
 
-def _two_of_a_kind(one: frozenset[str], other: frozenset[str], scene: Scene) -> bool:
+def two_of_a_kind(one: frozenset[str], other: frozenset[str], scene: Scene) -> bool:
     """Whether two subjects share a word and each has one of its own that the context knows."""
     own = one - other
     return bool(one & other and own and other - one) and all(map(scene.known, own))

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from faithguard.types import Verdict
 from faithguard.verifiers._values import Value
 from faithguard.verifiers._values._words import language
-from faithguard.verifiers.rules._exceptions import is_excepted
+from faithguard.verifiers.rules._exceptions import TOO, is_excepted
 from faithguard.verifiers.rules._lexicon import alike
 from faithguard.verifiers.rules._measures import keys_between
 from faithguard.verifiers.rules._reading import Reading
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
-from faithguard.verifiers.rules._told import known_deeds, told
+from faithguard.verifiers.rules._told import told
 
 __all__ = ["limit_ignored"]
 
@@ -54,6 +54,8 @@ _KEPT = re.compile(
     r"|instead|but|save|off\s+limits|unlike|without|if|\w+n['’]t|forbidden|prohibited|banned)\b",
     re.I,
 )
+_DEMANDS = re.compile(r"\b(?:must|ha(?:s|ve)\s+to|needs?\s+to)\b", re.I)
+"""What is demanded may be what a permission excepts."""
 _NEGATIVE = re.compile(r"\b(?:no|not|cannot|nobody|never|without|none|\w+n['’]t)\b", re.I)
 _ROW = re.compile(r":\s[^:;]+;[^:;]+:\s")
 """A row of a table, told: a dash in it says no."""
@@ -84,7 +86,7 @@ def limit_ignored(scene: Scene, name: str) -> Verdict | None:
     mine = scene.reading
     if language(mine.text) != "en":
         return None
-    waivers = list(_waivers(mine))
+    waivers = [] if TOO.search(mine.text) else list(_waivers(mine))
     conditions = [
         limit for limit in _limits(mine) if limit.kind not in ("exception", "unless", "without")
     ]
@@ -118,23 +120,13 @@ def limit_ignored(scene: Scene, name: str) -> Verdict | None:
                 limit.kind == "exception"
                 and not waivers
                 and _all_said(limit, mine, scene)
-                and _same_verb(limit, scene, near)
+                and not (_DEMANDS.search(mine.text) and not _DEMANDS.search(near.reading.text))
                 and not _keeps(mine.text)
             )
             if waived or excepted:
                 reason = f"the context limits it: {limit.text[:60]!r}"
                 return contradiction(scene, name, reason, near)
     return None
-
-
-def _same_verb(limit: _Limit, scene: Scene, near: Near) -> bool:
-    """Whether a claim says what the rule says, by which it has an exception."""
-    at = near.reading.text.find(limit.text)
-    before = [d for d in known_deeds(scene, near) if near.reading.tokens[d.at].start < at]
-    if not before or not (before[-1].adjective or before[-1].passive):
-        return True
-    verbs = scene.reading.keys | {deed.verb for deed in told(scene)}
-    return bool(alike((before[-1].verb,), verbs))
 
 
 def _keeps(text: str) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Sequence, Set
 from faithguard.types import Verdict
 from faithguard.verifiers.rules._antonyms import opposite
 from faithguard.verifiers.rules._comparatives import compared_alike, than_after
+from faithguard.verifiers.rules._denials import two_of_a_kind
 from faithguard.verifiers.rules._exceptions import is_excepted
 from faithguard.verifiers.rules._lexicon import alike
 from faithguard.verifiers.rules._negation import only_planned
@@ -113,6 +114,8 @@ def _deeds_differ(scene: Scene, number: int, near: Near, place: int) -> bool:
     if one is None or two is None:
         return False
     if one.subject and two.subject and not two.pronoun:
+        if two_of_a_kind(one.subject, two.subject, scene):
+            return True
         named = two.sides | scene.pages.inherited(near.number)
         if not alike(one.subject, named) and not alike(two.subject, one.sides):
             return True

@@ -85,7 +85,11 @@ def swapped_deeds(scene: Scene, name: str) -> Verdict | None:
         for near in short_sentences(scene):
             for theirs in known_deeds(scene, near):
                 verb, other = _turned(mine, theirs)
-                if verb is None or theirs.conditional or (verb.passive and _alone(theirs, near)):
+                if (
+                    verb is None
+                    or _supposed(theirs, near)
+                    or (mine.passive and _alone(theirs, near))
+                ):
                     continue
                 if other.agents & verb.agents:
                     both = scene.weight(other.patients & verb.patients)
@@ -97,6 +101,12 @@ def swapped_deeds(scene: Scene, name: str) -> Verdict | None:
             reason = "the context says it with the roles the other way round"
             return contradiction(scene, name, reason, against)
     return None
+
+
+def _supposed(deed: Deed, near: Near) -> bool:
+    """Whether a deed is one that may never happen: "if SSO is made a duty"."""
+    before = near.reading.tokens[max(0, deed.start - 1) : deed.start]
+    return deed.conditional and bool(before) and before[0].lower in ("if", "unless", "whether")
 
 
 def _alone(deed: Deed, near: Near) -> bool:
@@ -222,7 +232,16 @@ def _apart(one: frozenset[str], other: frozenset[str], scene: Scene) -> bool:
         if one <= reading.keys and other <= reading.keys:
             return not _same_noun(one, other, reading)
         acts = acts or any(one <= deed.agents for deed in known_deeds(scene, near))
-    return acts and all(any(map(scene.pages.proper, side)) for side in (one, other))
+    named = [any(map(scene.pages.proper, side)) for side in (one, other)]
+    return acts and named[0] == named[1] and not _kin(one, other)
+
+
+def _kin(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two share the beginning of a word: "walkers", "people walking"."""
+    return any(a[:_STEM] == b[:_STEM] for a in one for b in other if len(a) >= _STEM)
+
+
+_STEM = 4
 
 
 def done_to_another(scene: Scene, name: str) -> Verdict | None:

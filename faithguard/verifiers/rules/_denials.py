@@ -137,7 +137,8 @@ def presupposed(deed: Deed, reading: Reading) -> bool:
     """Whether a deed only tells what, when or which is meant: "goods that were not opened"."""
     words = [token.lower for token in reading.tokens[max(0, deed.start - 2) : deed.at]]
     at = min(deed.start, 2)
-    if any(word in _WHEN for word in words[:at][-1:]) or any(w in _WHATEVER for w in words):
+    opening = {*words[max(0, at - 1) : at], *words[at : at + 1]}
+    if opening & _WHEN or any(w in _WHATEVER for w in words):
         return True
     if words[at : at + 1] and words[at] in _WHICH and words[at - 1 : at] != [","]:
         return True

@@ -94,6 +94,16 @@ def of_others(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
     return denied.subject <= inside
 
 
+def _of_two_turns(one: str, other: str) -> bool:
+    """Whether both tell which of some they speak of, and not of one: "the second week"."""
+    mine, theirs = ({noun: turn for turn, noun in _TURN.findall(t.lower())} for t in (one, other))
+    return any(theirs.get(noun, turn) != turn for noun, turn in mine.items())
+
+
+_TURN = re.compile(
+    r"\b(first|second|third|fourth|fifth|last|1st|2nd|3rd|4th)\s"
+    r"(week|month|year|day|half|quarter|floor|night|hour|time|round|year|term)\b"
+)
 _SOME = frozenset("some most many few several certain".split())
 _NONE = frozenset("no none nobody neither any".split())
 UNLIKE = re.compile(r"\b(?:unlike|in\s+contrast\s+to|as\s+opposed\s+to)\s[^,.;]{1,60}", re.I)
@@ -128,6 +138,8 @@ _PLAN = re.compile(
 
 def apart(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
     """Whether a denial and a statement are of two cases, so that both may hold."""
+    if _of_two_turns(scene.reading.text, near.reading.text):
+        return True
     if mine.denied == theirs.denied:
         return False
     own, other = (scene.reading, mine), (near.reading, theirs)

@@ -25,7 +25,7 @@ _PAIRS = """
      grow grows grew grown growing climbs climbed | lower lowers lowered lowering decrease decreases
      decreased decreasing fall falls fell fallen falling drop drops dropped dropping
      decline declines declined shrank shrink shrinks reduce reduces reduced reducing
-    accelerate accelerates accelerated accelerating speeds speed quicken quickens quickened
+    accelerate accelerates accelerated accelerating speeds quicken quickens quickened
      | slow slows slowed slowing delay delays delayed ease eases eased easing
     lengthen lengthens lengthened prolong prolongs prolonged | shorten shortens shortened
     tighten tightens tightened | loosen loosens loosened relax relaxes relaxed ease eases eased

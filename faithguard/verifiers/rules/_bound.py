@@ -24,6 +24,8 @@ _HELD = 0.75
 """Share of what is said that must be said of the other."""
 _SAID = 0.5
 """Share from which it is said of the claim's own name too."""
+_MUCH = 0.35
+"""Share of a claim that a sentence must hold where they share a verb without an object."""
 
 
 def bound_to_another(scene: Scene, name: str) -> Verdict | None:
@@ -76,7 +78,9 @@ def _of_another(scene: Scene, mine: Deed, who: frozenset[str]) -> Near | None:
         for theirs in known_deeds(scene, near):
             other = _who(theirs)
             told_alike = _same_deed(mine, theirs)
-            share = _share(rest, theirs, near, scene) if rest else float(told_alike)
+            # that somebody "won" tells of no one thing
+            much = float(told_alike and near.share >= _MUCH)
+            share = _share(rest, theirs, near, scene) if rest else much
             if _one(who, other, scene) or _names(who, scene) & theirs.sides:
                 if share >= _SAID and (told_alike or not bearing or share >= _HELD):
                     return None

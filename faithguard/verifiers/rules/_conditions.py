@@ -45,6 +45,10 @@ _NO_CONDITION = re.compile(
     r"|find\s+out|not|sure|say|tell\w*|asked|unclear|doubt\w*)\s+$",
     re.I,
 )
+_OFFERED = re.compile(
+    r"\b(?:offered|promised|agreed|proposed|suggested|undertook|threatened|asked|demanded|vowed)\b",
+    re.I,
+)
 _WEAK = re.compile(
     r"if\s+(?:necessary|needed|required|possible|desired|any|so|not|available|applicable"
     r"|(?:you|they|we)\s+(?:like|wish|want|prefer|have\s+(?:any\s+)?(?:questions?|problems?)))\b",
@@ -52,7 +56,7 @@ _WEAK = re.compile(
 )
 _KEPT = re.compile(
     r"\b(?:are|were|is|was)\s+(?:not\s+)?\w+ing\b|\b(?:if|unless|only|when|whenever|where|while|provided|providing|as\s+long\s+as|so\s+long\s+as"
-    r"|condition\w*|subject\s+to|except\w*|in\s+case|some|depend\w*|sometimes"
+    r"|not\s+(?:all|every|each|always)|condition\w*|subject\s+to|except\w*|in\s+case|some|depend\w*|sometimes"
     r"|certain|eligible|after|once|until|with|for\s+those|who)\b",
     re.I,
 )
@@ -103,6 +107,8 @@ def _condition(mine: Reading, theirs: Reading) -> str | None:
             theirs.text, mark.start()
         ):
             continue
+        if _OFFERED.search(theirs.text[: mark.start()]):
+            continue  # on what terms, not whether: "he offered the tank if"
         if mine.values and mark[0].lower() == "if":
             continue  # how much it is, not whether: "the fee is 5 euros"
         end = _end(theirs, mark.start())

@@ -13,14 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from faithguard._verbs import base_of
+from faithguard._verbs import base_of, is_participle
 from faithguard.verifiers._values import Value
 from faithguard.verifiers.rules._antonyms import affirmative, opposed
 from faithguard.verifiers.rules._deeds import Deed
-from faithguard.verifiers.rules._reading import Token, key_of, keys_of_all
+from faithguard.verifiers.rules._reading import Reading, Token, key_of, keys_of_all
 from faithguard.verifiers.rules._scene import Near, Scene
+from faithguard.verifiers.rules._small_words import CONDITIONS, DETERMINERS, RELATIVE
 
-__all__ = ["collide", "other_values", "relation", "said_by"]
+__all__ = ["collide", "other_values", "presupposed", "relation", "said_by", "two_of_a_kind"]
 
 _MOST_SIDES = 0.6
 _HALF = 0.45
@@ -83,14 +84,23 @@ def said_by(mine: Deed, theirs: Deed, scene: Scene) -> float:
 
 def collide(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
     """Whether two deeds of which one denies the other speak of one thing."""
+    if presupposed(mine, scene.reading) or presupposed(theirs, near.reading):
+        return False
     if mine.pronoun and not mine.sides:
-        return not (mine.conditional or theirs.conditional)
+        first = not any(t.lower in _INNER for t in scene.reading.tokens[: mine.at])
+        return first and not (mine.conditional or theirs.conditional)
     shared = mine.sides & theirs.sides
     if not shared or mine.conditional or theirs.conditional:
         return False
+    if mine.denied == theirs.denied and two_of_a_kind(mine.subject, theirs.subject, scene):
+        return False
+    if mine.patients & theirs.agents and not mine.agents & theirs.agents and mine.agents:
+        return False
+    own, other = mine.sides - mine.subject, theirs.sides - theirs.subject
+    if own and not other and _unsaid_object(mine, theirs, near):
+        return False
     inherited = scene.pages.inherited(near.number)
     before = scene.all[near.number - 1].keys if theirs.pronoun and near.number else frozenset[str]()
-    own, other = mine.sides - mine.subject, theirs.sides - theirs.subject
     beside = near.reading.keys if own & other else frozenset[str]()
     if mine.subject and not mine.subject & (theirs.sides | inherited | before | beside):
         return False
@@ -107,6 +117,44 @@ def collide(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
     return _covers(mine, theirs, scene, near.reading.keys) and not other_values(
         mine, theirs, scene, near
     )
+
+
+def _unsaid_object(mine: Deed, theirs: Deed, near: Near) -> bool:
+    """Whether a verb needs its object: "not taken" and "taken to a yard", "won it" and "lost"."""
+    behind = near.reading.tokens[theirs.at + 1 : theirs.at + 2]
+    pointed = bool(behind) and behind[0].lower in _OBJECTS
+    return mine.verb in _MOVING or (mine.verb != theirs.verb and pointed)
+
+
+_MOVING = keys_of_all("take bring put go come get".split())
+"""Verbs that say another thing with each place."""
+_OBJECTS = frozenset("it them this that".split())
+_INNER = RELATIVE | CONDITIONS | frozenset("before after that until when because".split())
+"""Words that open a clause inside another."""
+
+
+def presupposed(deed: Deed, reading: Reading) -> bool:
+    """Whether a deed only tells what, when or which is meant: "goods that were not opened"."""
+    words = [token.lower for token in reading.tokens[max(0, deed.start - 2) : deed.at]]
+    at = min(deed.start, 2)
+    opening = {*words[max(0, at - 1) : at], *words[at : at + 1]}
+    if opening & _WHEN or any(w in _WHATEVER for w in words):
+        return True
+    if words[at : at + 1] and words[at] in _WHICH and words[at - 1 : at] != [","]:
+        return True
+    bare = not deed.subject and not deed.pronoun and not deed.modal
+    return bare and is_participle(deed.word) and any(w in DETERMINERS for w in words[at:])
+
+
+_WHEN = frozenset("once before after when whenever until unless if".split())
+_WHATEVER = frozenset("what whatever whoever whichever".split())
+_WHICH = frozenset("who which that whose".split())
+
+
+def two_of_a_kind(one: frozenset[str], other: frozenset[str], scene: Scene) -> bool:
+    """Whether two subjects share a word and each has one of its own that the context knows."""
+    own = one - other
+    return bool(one & other and own and other - one) and all(map(scene.known, own))
 
 
 def _covers(mine: Deed, theirs: Deed, scene: Scene, keys: frozenset[str]) -> bool:

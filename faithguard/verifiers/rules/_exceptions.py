@@ -17,7 +17,7 @@ from faithguard.verifiers.rules._reading import Clause, Reading, keys_of_all
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 from faithguard.verifiers.rules._told import known_deeds, told
 
-__all__ = ["left_out", "FEW_NEAR", "SCOPE", "excepted", "is_excepted", "waived"]
+__all__ = ["left_out", "FEW_NEAR", "SCOPE", "TOO", "excepted", "is_excepted", "waived"]
 
 _EXCEPT = re.compile(
     r"\b(?:except(?:\s+for|ing|ed)?|other\s+than|apart\s+from|with\s+the\s+exception\s+of|excluding|save\s+for"
@@ -72,7 +72,7 @@ def excepted(scene: Scene, name: str) -> Verdict | None:
             continue
         said = rule.keys - keys
         own = next((c for c in scene.reading.clauses if c.keys & said), None)
-        if own is None or 2 * len(said & scene.reading.keys) < len(said):
+        if own is None or 2 * len(said & scene.reading.keys) <= len(said) - (len(said) == 1):
             continue
         same = bool(denied_in(scene.reading, own)) == bool(denied_in(near.reading, rule))
         if same and not _denying(scene.reading, rule):
@@ -131,6 +131,8 @@ _IS_REQUIRED = re.compile(
 def waived(scene: Scene, name: str) -> Verdict | None:
     """Veto "without consent" where the context says "only with consent"."""
     waivers = list(_WAIVER.finditer(scene.reading.text))
+    if waivers and TOO.search(scene.reading.text):
+        return None
     if not waivers or any(
         negates(t, scene.reading.text)
         for t in scene.reading.tokens
@@ -144,6 +146,8 @@ def waived(scene: Scene, name: str) -> Verdict | None:
     return None
 
 
+TOO = re.compile(r"\btoo\s+\w+(?:\s+\w+)?\s+to\b", re.I)
+"""What is "too much to carry over" cannot be."""
 _STATEMENT_ENDS = re.compile(r"[;.:!?]")
 
 

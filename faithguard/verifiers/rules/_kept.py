@@ -155,11 +155,17 @@ def _set(tokens: Sequence[Token]) -> frozenset[str]:
     return frozenset(t.key for t in tokens if t.key and t.lower not in _LINKS)
 
 
+_NEEDS = re.compile(r"\b(?:must|needs?|requires?|ha(?:s|ve)\s+to)\b", re.I)
+"""What is needed is what it is kept to, in words of its own."""
+
+
 def _others(scene: Scene, kept: _Kept) -> bool:
     """Whether a claim names another of the kind, or all of it, and not the one alone."""
     found = list(_of_kind(scene.reading, kept.kind))
     if not found:
         return _named_alone(scene, kept)
+    if not any(every for _, every in found) and _NEEDS.search(scene.reading.text):
+        return False
     return any(
         every or (which and not which <= kept.which | kept.given[0]) for which, every in found
     ) and (not any(which and which <= kept.which for which, _ in found))

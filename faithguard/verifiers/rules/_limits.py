@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from faithguard.types import Verdict
 from faithguard.verifiers._values import Value
 from faithguard.verifiers._values._words import language
-from faithguard.verifiers.rules._exceptions import is_excepted
+from faithguard.verifiers.rules._exceptions import TOO, is_excepted
 from faithguard.verifiers.rules._lexicon import alike
 from faithguard.verifiers.rules._measures import keys_between
 from faithguard.verifiers.rules._reading import Reading
@@ -54,6 +54,8 @@ _KEPT = re.compile(
     r"|instead|but|save|off\s+limits|unlike|without|if|\w+n['’]t|forbidden|prohibited|banned)\b",
     re.I,
 )
+_DEMANDS = re.compile(r"\b(?:must|ha(?:s|ve)\s+to|needs?\s+to)\b", re.I)
+"""What is demanded may be what a permission excepts."""
 _NEGATIVE = re.compile(r"\b(?:no|not|cannot|nobody|never|without|none|\w+n['’]t)\b", re.I)
 _ROW = re.compile(r":\s[^:;]+;[^:;]+:\s")
 """A row of a table, told: a dash in it says no."""
@@ -84,7 +86,7 @@ def limit_ignored(scene: Scene, name: str) -> Verdict | None:
     mine = scene.reading
     if language(mine.text) != "en":
         return None
-    waivers = list(_waivers(mine))
+    waivers = [] if TOO.search(mine.text) else list(_waivers(mine))
     conditions = [
         limit for limit in _limits(mine) if limit.kind not in ("exception", "unless", "without")
     ]
@@ -118,6 +120,7 @@ def limit_ignored(scene: Scene, name: str) -> Verdict | None:
                 limit.kind == "exception"
                 and not waivers
                 and _all_said(limit, mine, scene)
+                and not (_DEMANDS.search(mine.text) and not _DEMANDS.search(near.reading.text))
                 and not _keeps(mine.text)
             )
             if waived or excepted:

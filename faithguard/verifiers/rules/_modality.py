@@ -72,7 +72,7 @@ def demanded_instead(scene: Scene, name: str) -> Verdict | None:
 
 def stronger(scene: Scene, name: str) -> Verdict | None:
     """Veto "must" where the context says "may", and "will" where it says "might"."""
-    mine = list(_modal_verbs(scene.reading))
+    mine = [] if _AIM.match(scene.reading.text) else list(_modal_verbs(scene.reading))
     for near in scene.near if mine else ():
         if near.share < CLOSE * 0.8:
             break
@@ -85,6 +85,10 @@ def stronger(scene: Scene, name: str) -> Verdict | None:
                     return unmentioned(scene, name, reason)
                 return contradiction(scene, name, reason, near)
     return None
+
+
+_AIM = re.compile(r"\s*(?:to|in\s+order\s+to|if)\s\w", re.I)
+"""What must be done for an aim need not be done at all."""
 
 
 def duty_or_not(scene: Scene, name: str) -> Verdict | None:

@@ -6,6 +6,7 @@ In: a scene. Out: a veto where one of two statements of one thing is denied; els
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 from faithguard.types import Verdict
@@ -13,6 +14,8 @@ from faithguard.verifiers._values._words import language
 from faithguard.verifiers.rules._antonyms import opposite
 from faithguard.verifiers.rules._deeds import Deed
 from faithguard.verifiers.rules._denials import collide, relation, said_by
+from faithguard.verifiers.rules._lexicon import alike
+from faithguard.verifiers.rules._measures import keys_between
 from faithguard.verifiers.rules._parts import (
     CJK,
     DENYING,
@@ -28,11 +31,20 @@ from faithguard.verifiers.rules._parts import (
     parts_of,
     text_of,
 )
-from faithguard.verifiers.rules._reading import keys_of_all
+from faithguard.verifiers.rules._reading import Reading, keys_of_all
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 from faithguard.verifiers.rules._told import known_deeds, told
 
-__all__ = ["UNLIKE", "denied_or_not", "gainsaid", "hedged", "none_such", "of_others"]
+__all__ = [
+    "UNLIKE",
+    "apart",
+    "denied_or_not",
+    "gainsaid",
+    "hedged",
+    "none_such",
+    "of_others",
+    "only_planned",
+]
 
 
 def gainsaid(scene: Scene, name: str) -> Verdict | None:
@@ -43,6 +55,8 @@ def gainsaid(scene: Scene, name: str) -> Verdict | None:
         for near in scene.near:
             for theirs in known_deeds(scene, near):
                 kind = relation(mine, theirs)
+                if kind and only_planned(theirs, near.reading):
+                    continue
                 said = said_by(mine, theirs, scene) if kind else 0.0
                 if kind > 0:
                     for_it = max(for_it, said)
@@ -52,6 +66,7 @@ def gainsaid(scene: Scene, name: str) -> Verdict | None:
                     and collide(mine, theirs, scene, near)
                     and not of_others(mine, theirs, scene, near)
                     and not hedged(scene, near)
+                    and not apart(mine, theirs, scene, near)
                 ):
                     against, best = near, said
         if against is not None and best > for_it:
@@ -79,6 +94,16 @@ def of_others(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
     return denied.subject <= inside
 
 
+def _of_two_turns(one: str, other: str) -> bool:
+    """Whether both tell which of some they speak of, and not of one: "the second week"."""
+    mine, theirs = ({noun: turn for turn, noun in _TURN.findall(t.lower())} for t in (one, other))
+    return any(theirs.get(noun, turn) != turn for noun, turn in mine.items())
+
+
+_TURN = re.compile(
+    r"\b(first|second|third|fourth|fifth|last|1st|2nd|3rd|4th)\s"
+    r"(week|month|year|day|half|quarter|floor|night|hour|time|round|year|term)\b"
+)
 _SOME = frozenset("some most many few several certain".split())
 _NONE = frozenset("no none nobody neither any".split())
 UNLIKE = re.compile(r"\b(?:unlike|in\s+contrast\s+to|as\s+opposed\s+to)\s[^,.;]{1,60}", re.I)
@@ -90,7 +115,132 @@ def hedged(scene: Scene, near: Near) -> bool:
         return True
     if _ONLY_THEN.search(scene.reading.text) and _NOT_BEFORE.search(near.reading.text):
         return True
-    return bool(_TIED.search(scene.reading.text) and _TIED.search(near.reading.text))
+    tied = _TIED.search(near.reading.text)
+    if tied and _WITHOUT_THAT.search(scene.reading.text):
+        return True
+    return bool(tied and _TIED.search(scene.reading.text))
+
+
+_WITHOUT_THAT = re.compile(r"\b(?:without|otherwise|else)\b", re.I)
+
+
+def only_planned(deed: Deed, reading: Reading) -> bool:
+    """Whether a deed is what a plan was for: "withdrew its plan to cut cabins"."""
+    return _PLAN.search(reading.text[: reading.tokens[deed.at].start]) is not None
+
+
+_PLAN = re.compile(
+    r"\b(?:plans?|proposals?|motions?|bids?|intentions?|ideas?|attempts?|threats?|requests?|wish(?:es)?"
+    r"|reluctan(?:t|ce)|ambitions?)\s(?:[^\s,.;:]+\s){0,5}to\s(?:\w+ly\s)?$",
+    re.I,
+)
+
+
+def apart(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
+    """Whether a denial and a statement are of two cases, so that both may hold."""
+    if _of_two_turns(scene.reading.text, near.reading.text):
+        return True
+    if mine.denied == theirs.denied:
+        return False
+    own, other = (scene.reading, mine), (near.reading, theirs)
+    (denied, deed), (plain, _) = (own, other) if mine.denied else (other, own)
+    if _turned_twice(denied, plain, deed) or _NOT_ALL.search(denied.text):
+        return True
+    if not mine.denied:
+        return False
+    return (
+        _bounded(denied, plain)
+        or _kept_elsewhere(denied, plain, theirs)
+        or _not_excepted(scene, near)
+    )
+
+
+def _bounded(denied: Reading, plain: Reading) -> bool:
+    """Whether a denial ends, or begins, with a time: "never before" beside "for the first time"."""
+    return _BEFORE.search(denied.text) is not None and _FIRST.search(plain.text) is not None
+
+
+_NOT_ALL = re.compile(r"\bnot\s+(?:all|every|each|always|necessarily)\b", re.I)
+_BEFORE = re.compile(r"\b(?:before|until|till|earlier|previously|yet|after|since|again)\b", re.I)
+_FIRST = re.compile(r"\b(?:first|last|debut|maiden)\b", re.I)
+
+
+def _kept_elsewhere(denied: Reading, plain: Reading, deed: Deed) -> bool:
+    """Whether what is said holds only of a case that the denial does not speak of."""
+    if _AT_ALL.search(denied.text):
+        return False
+    at = plain.tokens[deed.at].start
+    low = plain.text.rfind(";", 0, at) + 1
+    high = plain.text.find(";", at) % (len(plain.text) + 1)
+    kept = [(start, end) for start, end in _only_of(plain) if low <= start < high]
+    if not denied.values:
+        inside = frozenset[str]().union(*(keys_between(plain, *span) for span in kept))
+        if denied.keys <= alike(denied.keys, plain.keys - inside):
+            return False  # it is denied of every case
+    return any(not _speaks_of(denied, plain, start, end) for start, end in kept)
+
+
+_AT_ALL = re.compile(r"\b(?:at\s+all|any\s*more|no\s+longer|ever)\b", re.I)
+
+
+def _only_of(reading: Reading) -> Iterator[tuple[int, int]]:
+    """Yield where that stands to which a sentence keeps what it says: "only if ordered"."""
+    for found in _ONLY_OF.finditer(reading.text):
+        yield found.span("after" if found["after"] else "before")
+
+
+_ONLY_OF = re.compile(
+    r"\b(?:only\s(?=\w)|(?=if\s|provided\s|as\s+long\s+as\s))(?P<after>(?:if|provided|as\s+long\s+as|when|where|with|for|to|in|on|at|by|from|during|after|once|under|within)"
+    r"\s(?:(?!\s(?:and|or|but)\s)[^.;:,])+)|(?P<before>\b(?:if|when|with|for|to|in|on|at|by|from|during|after|under|within)"
+    r"\s[^.;:,]{2,40}?)\sonly(?=[.;:,]|$)",
+    re.I,
+)
+
+
+def _speaks_of(mine: Reading, theirs: Reading, start: int, end: int) -> bool:
+    """Whether a text holds all words and values of a stretch of another."""
+    keys = keys_between(theirs, start, end)
+    values = [value for value in theirs.values if start <= value.start < end]
+    return keys <= alike(keys, mine.keys) and all(
+        any(value.agrees(own) for own in mine.values) for value in values
+    )
+
+
+def _turned_twice(denied: Reading, plain: Reading, deed: Deed) -> bool:
+    """Whether an opposite word takes a denial back: "not the same one", "a new one"."""
+    under = {token.lower for token in denied.tokens[deed.start :]}
+    words = {token.lower for token in plain.tokens}
+    return any(
+        bool(under & one) != bool(under & other)
+        and bool(words & one) != bool(words & other)
+        and bool(under & one) != bool(words & one)
+        for one, other in _TURNS
+    )
+
+
+_TURNS = (
+    (frozenset("same used old reused".split()), frozenset("new fresh different another".split())),
+    (
+        frozenset("alone unaccompanied unattended unsupervised unaided without".split()),
+        frozenset("with accompanied attended supervised supervision together".split()),
+    ),
+)
+
+
+def _not_excepted(scene: Scene, near: Near) -> bool:
+    """Whether a claim may speak of what a sentence excepts, in words of its own."""
+    found = _EXCEPTED.search(near.reading.text)
+    if found is None:
+        return False
+    rule = near.reading.keys - keys_between(near.reading, found.end(), len(near.reading.text))
+    return not scene.reading.keys <= alike(scene.reading.keys, rule) or bool(scene.reading.values)
+
+
+_EXCEPTED = re.compile(
+    r"\b(?:except(?:\s+for|ing|ed)?|other\s+than|apart\s+from|with\s+the\s+exception\s+of|excluding"
+    r"|save\s+for|unless|(?:but\s+)?not\s+(?:between|on|in|during|at|from|before|after|if|when))\b",
+    re.I,
+)
 
 
 _ONLY_THEN = re.compile(r"\bonly\s+(?:once|after|when|if|with|from)\b", re.I)

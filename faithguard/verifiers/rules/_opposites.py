@@ -5,15 +5,20 @@ In: a scene. Out: a veto where the context has the opposite of a word of the cla
 
 from __future__ import annotations
 
-from collections.abc import Set
+import re
+from collections.abc import Sequence, Set
 
 from faithguard.types import Verdict
 from faithguard.verifiers.rules._antonyms import opposite
 from faithguard.verifiers.rules._comparatives import compared_alike, than_after
+from faithguard.verifiers.rules._denials import two_of_a_kind
 from faithguard.verifiers.rules._exceptions import is_excepted
+from faithguard.verifiers.rules._lexicon import alike
+from faithguard.verifiers.rules._negation import only_planned
 from faithguard.verifiers.rules._parts import CLOSE, Part, known_parts, parts_of
 from faithguard.verifiers.rules._reading import Reading, Token
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
+from faithguard.verifiers.rules._told import known_deeds, told
 
 __all__ = ["opposite_said"]
 
@@ -60,7 +65,8 @@ def _opposites(
         for other in opposite(word) & said.keys() - own if token.key not in known else ():
             if _degree(word) != _degree(other):
                 continue  # "late January" and "earlier in the year"
-            if not theirs.clause.first <= said[other] < theirs.clause.last:
+            inside = theirs.clause.first <= said[other] < theirs.clause.last
+            if not inside or _of_another_thing(scene, number, near, said[other]):
                 continue
             own_sides = _beside(scene.reading, number)
             beside = own_sides & _beside(near.reading, said[other])
@@ -71,6 +77,100 @@ def _opposites(
     return None
 
 
+def _of_another_thing(scene: Scene, number: int, near: Near, place: int) -> bool:
+    """Whether what two opposite words are said of, or the cases in which, are not one."""
+    mine, theirs = scene.reading, near.reading
+    word = mine.tokens[number].lower
+    if word in _HOW_MUCH and _has_noun(mine.tokens, number) != _has_noun(theirs.tokens, place):
+        return True  # "more patients" and "$61 per patient less"
+    if word in _FOLLOWED:
+        own, other = _behind(mine.tokens, number), _behind(theirs.tokens, place)
+        if own and other and own != other and not alike((own,), (other,)):
+            return True  # "under a bandage" and "over the wound"
+    return _in_another_case(scene, number, near, place) or _deeds_differ(scene, number, near, place)
+
+
+def _in_another_case(scene: Scene, number: int, near: Near, place: int) -> bool:
+    """Whether one of two opposite words stands in a case that the other is not of."""
+    mine, theirs = scene.reading, near.reading
+    word = mine.tokens[number].lower
+    if not _conditional(mine, number) and _conditional(theirs, place):
+        return True  # what is so if it is "above" says nothing of what is below
+    cased = word in _FOLLOWED or _IF.search(mine.text)
+    if cased and _OTHER_CASE.search(theirs.text):
+        return True
+    if _EVEN.search(_clause_before(mine, number)) or _EVEN.search(_clause_before(theirs, place)):
+        return True
+    seems = _SEEMS.search(_clause_before(theirs, place))
+    return seems is not None and not _SEEMS.search(mine.text)
+
+
+def _deeds_differ(scene: Scene, number: int, near: Near, place: int) -> bool:
+    """Whether two opposite verbs are of two subjects, or of two objects."""
+    one = next((deed for deed in told(scene) if deed.at == number), None)
+    two = next((deed for deed in known_deeds(scene, near) if deed.at == place), None)
+    if two is not None and only_planned(two, near.reading):
+        return True
+    if one is None or two is None:
+        return False
+    if one.subject and two.subject and not two.pronoun:
+        if two_of_a_kind(one.subject, two.subject, scene):
+            return True
+        named = two.sides | scene.pages.inherited(near.number)
+        if not alike(one.subject, named) and not alike(two.subject, one.sides):
+            return True
+    if one.passive != two.passive:
+        return False
+    own_side, other_side = one.patients - one.subject, two.patients - two.subject
+    return bool(own_side and other_side) and not alike(own_side, other_side)
+
+
+def _has_noun(tokens: Sequence[Token], number: int) -> bool:
+    after = tokens[number + 1 : number + 2]
+    return bool(after) and after[0].key is not None
+
+
+def _conditional(reading: Reading, number: int) -> bool:
+    """Whether a word stands in what something else hangs on: "if it is above 4"."""
+    return _IF.search(_clause_before(reading, number)) is not None
+
+
+def _clause_before(reading: Reading, number: int) -> str:
+    """Return the text of a clause, up to a word of it."""
+    end = reading.tokens[number].start
+    cuts = [match.end() for match in _CUTS.finditer(reading.text, 0, end)]
+    return reading.text[cuts[-1] if cuts else 0 : end]
+
+
+_CUTS = re.compile(r"[,;:.](?!\d)\s|\s(?:but|while|whereas)\s", re.I)
+_IF = re.compile(r"\b(?:if|unless|whenever|in\s+case|provided)\b", re.I)
+_OTHER_CASE = re.compile(
+    r"\b(?:otherwise|without\s+(?:it|them|one|this|that)|if\s+not|unless)\b", re.I
+)
+"""What a text says of the case that it has not named."""
+_EVEN = re.compile(r"\b(?:even\s+(?:if|when|though)|however|no\s+matter|whether)\b", re.I)
+_SEEMS = re.compile(
+    r"\b(?:show(?:s|ed|n)?|displa(?:ys?|yed)|report(?:s|ed)?|list(?:s|ed)?|seem(?:s|ed)?"
+    r"|appear(?:s|ed)?|look(?:s|ed)?)\s(?:\w+\s){0,2}(?:as|to\s+be|like)\b",
+    re.I,
+)
+
+
+def _behind(tokens: Sequence[Token], number: int) -> str:
+    """Return the first content word behind a word of its phrase; empty if none follows."""
+    for token in tokens[number + 1 : number + 4]:
+        if token.value >= 0:
+            return "#"
+        if token.key:
+            return token.key
+        if not token.lower.isalpha():
+            return ""
+    return ""
+
+
+_HOW_MUCH = ("more", "less", "fewer")
+_FOLLOWED = frozenset((*"before after over under above below inside outside".split(), *_HOW_MUCH))
+"""Words that say nothing without the word behind them."""
 _ORDER = ("before", "after")
 _BESIDES = ("with", "without")
 

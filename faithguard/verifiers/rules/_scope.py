@@ -29,8 +29,16 @@ _RESTRICTED = re.compile(
 )
 
 
+_WHO_MUST = re.compile(
+    r"\b(?:any(?:one|body)|every(?:one|body)|whoever)\b[^.;]*\b(?:must|needs?(?!\s+no)|ha(?:s|ve)\s+to)\b",
+    re.I,
+)
+
+
 def unbound(scene: Scene, name: str) -> Verdict | None:
     """Veto what is said of every case where the context ties it to one."""
+    if _WHO_MUST.search(scene.reading.text):
+        return None  # "anyone who wants one must ask the clerk": only the clerk gives it
     if not _UNIVERSAL.search(scene.reading.text) or _RESTRICTED.search(scene.reading.text):
         return _modifier_dropped(scene, name)
     for near in _about(scene, _UNIVERSAL):
@@ -57,6 +65,8 @@ def _modifier_dropped(scene: Scene, name: str) -> Verdict | None:
     if not tokens or not tokens[0].key or not tokens[0].lower.endswith("s"):
         return None
     noun = tokens[0].key
+    if len(tokens) > 1 and tokens[1].lower in _OWN:
+        return None  # it says itself which ones
     holders = [near for near in scene.near if noun in near.reading.keys]
     if not holders or holders[0].share < CLOSE:
         return None
@@ -69,6 +79,9 @@ def _modifier_dropped(scene: Scene, name: str) -> Verdict | None:
         reason = f"the context says it only of some: {kind!r}"
         return contradiction(scene, name, reason, first)
     return None
+
+
+_OWN = frozenset("with of that which who whose from in for without".split())
 
 
 def _kind_of(reading: Reading, noun: str) -> str | None:

@@ -14,9 +14,9 @@ from functools import lru_cache
 from faithguard.types import Verdict
 from faithguard.verifiers.rules._antonyms import affirmative, opposed
 from faithguard.verifiers.rules._deeds import Deed
-from faithguard.verifiers.rules._denials import other_values
+from faithguard.verifiers.rules._denials import other_values, presupposed
 from faithguard.verifiers.rules._lexicon import alike, lexical_opposites
-from faithguard.verifiers.rules._negation import UNLIKE, hedged, of_others
+from faithguard.verifiers.rules._negation import UNLIKE, apart, hedged, of_others, only_planned
 from faithguard.verifiers.rules._reading import Reading, key_of, keys_of_all, read
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 from faithguard.verifiers.rules._swaps import converse
@@ -40,6 +40,8 @@ _BARE = keys_of_all("be have do get make take use go come give keep".split())
 """Verbs that add nothing to what is said of."""
 
 
+_SPOKEN = keys_of_all(("say",))
+"""Of what is said it matters what."""
 _ANYBODY = keys_of_all(
     "anybody anyone everybody everyone nobody somebody someone anything everything nothing".split()
 )
@@ -94,7 +96,7 @@ def taken_back(scene: Scene, name: str) -> Verdict | None:
     """Veto what the context takes back, and says nowhere."""
     for deed in told(scene):
         mine = _stance(deed)
-        if not mine.topic or deed.conditional:
+        if not mine.topic or deed.conditional or deed.verb in _SPOKEN:
             continue
         weaker = _weaker(scene, mine)
         if weaker is not None:
@@ -103,7 +105,7 @@ def taken_back(scene: Scene, name: str) -> Verdict | None:
         if against is not None:
             near, theirs = against
             others = deed.denied != theirs.deed.denied and of_others(deed, theirs.deed, scene, near)
-            if hedged(scene, near) or others:
+            if hedged(scene, near) or others or apart(deed, theirs.deed, scene, near):
                 continue
             reason = f"the context says {'the opposite' if theirs.yes else 'no'} of it"
             return contradiction(scene, name, reason, near)
@@ -138,7 +140,9 @@ def _against(scene: Scene, mine: _Stance) -> tuple[Near, _Stance] | None:
             shared = alike(mine.topic, theirs.topic | scene.pages.inherited(near.number))
             if kind > 0:
                 said.append(shared)
-            elif _collide(mine, theirs, scene, near):
+            elif _collide(mine, theirs, scene, near) and not only_planned(
+                theirs.deed, near.reading
+            ):
                 weight = scene.weight(shared)
                 if weight > most:
                     best, most = (near, theirs, shared), weight
@@ -158,6 +162,8 @@ def _relation(mine: _Stance, theirs: _Stance) -> int:
     kinds = {mine.kind, theirs.kind}
     if kinds == {"is"} and not verbs:
         return 0
+    if kinds == {"may", "must"} and verbs < 0:
+        return 1 if mine.yes != theirs.yes else 0  # "must stay" and "may not leave"
     if kinds == {"may", "must"}:
         if mine.kind == "may" and not mine.yes and theirs.yes:
             return -1
@@ -208,11 +214,7 @@ def _one_subject(mine: _Stance, theirs: _Stance) -> bool:
 def _collide(mine: _Stance, theirs: _Stance, scene: Scene, near: Near) -> bool:
     """Whether two stances of which one takes back the other are of one thing."""
     one, other = mine.deed, theirs.deed
-    if other.conditional or other.without or one.without:
-        return False
-    if (other.only and not one.denied) or one.only:
-        return False
-    if _partly(mine, scene.reading) or _partly(theirs, near.reading):
+    if _of_some_case(mine, theirs, scene, near) or not (theirs.topic or theirs.verb):
         return False
     contrast = UNLIKE.search(near.reading.text)
     if contrast and alike(one.subject, read(contrast[0]).keys):
@@ -245,6 +247,18 @@ def _collide(mine: _Stance, theirs: _Stance, scene: Scene, near: Near) -> bool:
     if says < _ENOUGH and not known and not (not rest and not theirs.yes and says >= _SOME):
         return False
     return not other_values(one, other, scene, near)
+
+
+def _of_some_case(mine: _Stance, theirs: _Stance, scene: Scene, near: Near) -> bool:
+    """Whether one of two stances is not taken of the thing as such."""
+    one, other = mine.deed, theirs.deed
+    if other.conditional or other.without or one.without:
+        return True
+    if presupposed(one, scene.reading) or presupposed(other, near.reading):
+        return True
+    if (other.only and not one.denied) or one.only:
+        return True
+    return _partly(mine, scene.reading) or _partly(theirs, near.reading)
 
 
 def _partly(stance: _Stance, reading: Reading) -> bool:

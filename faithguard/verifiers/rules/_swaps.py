@@ -15,6 +15,7 @@ from faithguard.verifiers._terms import stem
 from faithguard.verifiers.rules._deeds import Deed
 from faithguard.verifiers.rules._reading import Reading, key_of, keys_of_all
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
+from faithguard.verifiers.rules._small_words import PREPOSITIONS
 from faithguard.verifiers.rules._told import known_deeds, told
 
 __all__ = [
@@ -84,7 +85,11 @@ def swapped_deeds(scene: Scene, name: str) -> Verdict | None:
         for near in short_sentences(scene):
             for theirs in known_deeds(scene, near):
                 verb, other = _turned(mine, theirs)
-                if verb is None:
+                if (
+                    verb is None
+                    or _supposed(theirs, near)
+                    or (mine.passive and _alone(theirs, near))
+                ):
                     continue
                 if other.agents & verb.agents:
                     both = scene.weight(other.patients & verb.patients)
@@ -96,6 +101,18 @@ def swapped_deeds(scene: Scene, name: str) -> Verdict | None:
             reason = "the context says it with the roles the other way round"
             return contradiction(scene, name, reason, against)
     return None
+
+
+def _supposed(deed: Deed, near: Near) -> bool:
+    """Whether a deed is one that may never happen: "if SSO is made a duty"."""
+    before = near.reading.tokens[max(0, deed.start - 1) : deed.start]
+    return deed.conditional and bool(before) and before[0].lower in ("if", "unless", "whether")
+
+
+def _alone(deed: Deed, near: Near) -> bool:
+    """Whether a preposition follows a verb, so that it is done to nothing: "bends on a stone"."""
+    behind = near.reading.tokens[deed.at + 1 : deed.at + 2]
+    return not deed.passive and bool(behind) and behind[0].lower in PREPOSITIONS - {"of"}
 
 
 _PAIRED = frozenset(map(stem, ("marry", "meet", "merge")))
@@ -216,7 +233,15 @@ def _apart(one: frozenset[str], other: frozenset[str], scene: Scene) -> bool:
             return not _same_noun(one, other, reading)
         acts = acts or any(one <= deed.agents for deed in known_deeds(scene, near))
     named = [any(map(scene.pages.proper, side)) for side in (one, other)]
-    return acts and named[0] == named[1]
+    return acts and named[0] == named[1] and not _kin(one, other)
+
+
+def _kin(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two share the beginning of a word: "walkers", "people walking"."""
+    return any(a[:_STEM] == b[:_STEM] for a in one for b in other if len(a) >= _STEM)
+
+
+_STEM = 4
 
 
 def done_to_another(scene: Scene, name: str) -> Verdict | None:

@@ -56,7 +56,7 @@ def _of_all(scene: Scene, name: str) -> Verdict | None:
         if token.lower not in _ALL or (number and tokens[number - 1].lower in ("at", "not", "of")):
             continue
         noun = _noun(tokens, number + 1)
-        if noun is None:
+        if noun is None or _is_rate(tokens, number, noun):
             continue
         found: Near | None = None
         for near in scene.near:
@@ -76,6 +76,16 @@ def _of_all(scene: Scene, name: str) -> Verdict | None:
             reason = f"the context says it only of some {noun.lower!r}"
             return contradiction(scene, name, reason, found)
     return None
+
+
+def _is_rate(tokens: Sequence[Token], number: int, noun: Token) -> bool:
+    """Whether a word says how often, or joins two things: "each month", "both A and B"."""
+    if tokens[number].lower == "both":
+        return any(t.lower == "and" for t in tokens[number + 1 : number + _LONGEST])
+    return noun.lower in _TIMES
+
+
+_TIMES = frozenset("second minute hour day night week weekend month quarter year time".split())
 
 
 def _all_of(reading: Reading, noun: str) -> bool:
@@ -206,7 +216,9 @@ def _only_ways(text: str) -> tuple[re.Match[str], ...]:
 def _only_added(scene: Scene, name: str) -> Verdict | None:
     """Veto an "only" of the answer's own."""
     mine = scene.reading
-    if not _ADDED.search(mine.text) or not scene.near or scene.near[0].share < _SAME:
+    if not _ADDED.search(mine.text) or _ONLY_SOME.search(mine.text):
+        return None
+    if not scene.near or scene.near[0].share < _SAME:
         return None
     if any(near.reading.row or near.reading.is_field for near in scene.near):
         return None
@@ -214,6 +226,10 @@ def _only_added(scene: Scene, name: str) -> Verdict | None:
     if any(_LIMITED.search(near.reading.text) for near in nears):
         return None
     return unmentioned(scene, name, "the context does not say 'only'")
+
+
+_ONLY_SOME = re.compile(r"\bonly\s+(?:a\s+)?(?:part|some|few|little|half|portion|fraction)\b", re.I)
+"""How much it is, which a text may tell by what remains."""
 
 
 def _clause(reading: Reading, at: int) -> frozenset[str]:

@@ -141,7 +141,7 @@ def _subjects(scene: Scene, clause: Clause) -> Iterator[frozenset[str]]:
         for run in runs
         if any(t.lower == "by" for t in reading.tokens[max(0, run[0] - 2) : run[0]])
     ]
-    if not runs and all(token.lower != ";" for token in reading.tokens[: clause.first]):
+    if not runs and all(token.lower not in ";:" for token in reading.tokens[: clause.first]):
         opening = [run for run in _proper(reading, scene) if run[0] <= _OPENING][:1]
     for run in opening[:1]:
         keys = _keys(reading, run)
@@ -161,6 +161,8 @@ def _holder(
     own, best, named = 0.0, None, False
     passive = any(token.lower == "by" for token in scene.reading.words(clause))
     for near in short_sentences(scene):
+        if _is_spoken(near.reading):
+            continue
         if subject & near.reading.keys:  # which of its clauses is of whom is not sure
             keys = near.reading.keys | _meant_by_it(scene, near)
             own, named = max(own, _share(scene, clause, rest, near.reading, keys)), True
@@ -171,6 +173,12 @@ def _holder(
             elif share >= HELD and best is None and _other_name(near.reading, scene, passive):
                 best = near
     return best if best is not None and named and own < _NOT_HELD else None
+
+
+def _is_spoken(reading: Reading) -> bool:
+    """Whether a name and a colon open a sentence: who says it is not who does it."""
+    first, last = reading.names[0] if reading.names else (-1, 0)
+    return first == 0 and [t.lower for t in reading.tokens[last : last + 1]] == [":"]
 
 
 def _meant_by_it(scene: Scene, near: Near) -> frozenset[str]:

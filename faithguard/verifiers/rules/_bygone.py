@@ -23,7 +23,7 @@ _OVER = re.compile(
 _USED = re.compile(r"\b(?:is|are|was|were|been|being|has|have|must|can|may|should|will)\b", re.I)
 """What stands beside a tool that is used to do something."""
 _PAST = re.compile(
-    r"\b(?:was|were|had|did|been|until|till|used\s+to|former\w*|previous\w*|earlier|before|once|old|past|historic\w*"
+    r"\b(?:was|were|had|has|have|did|been|until|till|used\s+to|former\w*|previous\w*|earlier|before|once|old|past|historic\w*"
     r"|no|not|never|longer|stop\w*|end(?:s|ing)?|abolish\w*|instead|replac\w*|now|currently|since|new|today|anymore"
     r"|\w+ed|\w+n['’]t)\b",
     re.I,

@@ -19,11 +19,14 @@ __all__ = ["has_that_dimension", "other_dimension"]
 _SAME_THING = 0.3
 """Share of the claim that a sentence must hold; the words for a dimension seldom agree."""
 
+_BETWEEN = "distance"
+"""No dimension of a thing: there is one to everything."""
+
 _NAMED = {
     "length": "long|length",
     "width": "wide|broad|width|breadth|diameter",
     "height": "deep|depth|high|tall|height|thick|thickness",
-    "distance": "away|apart|distance",
+    _BETWEEN: "away|apart|distance",
 }
 """What a bowl has across is its width or its diameter, and snow is as deep as it is high."""
 _WORDS = "|".join(_NAMED.values())
@@ -58,7 +61,7 @@ def other_dimension(scene: Scene, name: str) -> Verdict | None:
 def has_that_dimension(scene: Scene, value: Value) -> bool:
     """Say whether the context gives the value of the dimension that the claim names."""
     mine = _dimension(scene.reading, value)
-    return bool(mine) and any(
+    return mine not in ("", _BETWEEN) and any(
         _dimension(near.reading, other) == mine for near, other in every_holding(scene, value)
     )
 

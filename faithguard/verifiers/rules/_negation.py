@@ -96,8 +96,10 @@ def of_others(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
 
 def _of_two_turns(one: str, other: str) -> bool:
     """Whether both tell which of some they speak of, and not of one: "the second week"."""
-    mine, theirs = ({noun: turn for turn, noun in _TURN.findall(t.lower())} for t in (one, other))
-    return any(theirs.get(noun, turn) != turn for noun, turn in mine.items())
+    mine, theirs = (set(_TURN.findall(text.lower())) for text in (one, other))
+    counted = {noun for _, noun in mine & theirs}
+    nouns = {noun for _, noun in mine} & {noun for _, noun in theirs}
+    return bool(nouns - counted)
 
 
 _TURN = re.compile(

@@ -21,7 +21,7 @@ __all__ = ["said_of_neighbour"]
 _OF_BOTH = re.compile(
     r"\b(?:so|as|too|also|likewise|same|both|either|neither|nor|everything|everyone|anyone|similarly"
     r"|respectively|appl(?:y|ies)|than|like|unlike|others?|another|rest|including|together|whether"
-    r"|what|which|who|whose|where)\b",
+    r"|what|which|who|whose|where|then|since|until|now|later|succe\w+|replac\w+)\b",
     re.I,
 )
 """What may let a predicate hold of two subjects."""
@@ -74,7 +74,9 @@ def _of_another(scene: Scene, mine: Deed) -> Near | None:
 
 def _says(mine: Deed, theirs: Deed, near: Near, scene: Scene) -> bool:
     """Whether a deed has the predicate of the claim and a subject of its own."""
-    if theirs.verb != mine.verb or theirs.denied != mine.denied or theirs.pronoun:
+    if theirs.verb != mine.verb or theirs.passive != mine.passive or theirs.pronoun:
+        return False
+    if theirs.denied != mine.denied:
         return False
     if theirs.conditional or not _apart(mine, theirs) or _OF_BOTH.search(near.reading.text):
         return False
@@ -126,7 +128,8 @@ def _goes_elsewhere(mine: Deed, near: Near, deeds: tuple[Deed, ...], scene: Scen
     own = [deed for deed in deeds if mine.subject <= deed.subject]
     if any(deed.verb == mine.verb and _covers(mine, deed, scene) for deed in own):
         return False
-    return any(deed.subject == mine.subject for deed in own) or (
+    # "Servicing is part of it": what it is may be another word for the same
+    return any(deed.subject == mine.subject and deed.verb != "be" for deed in own) or (
         not own and _is_cut(mine, near, deeds)
     )
 

@@ -40,7 +40,7 @@ def test_a_length_of_another_dimension_is_vetoed(context: str, claim: str) -> No
         (BASIN, "The basin is 12 m broad."),
         (TRAY, "The tray is 25 cm wide."),
         (MAST, "The mast has a height of 18 m."),
-        (HOLES, "The posts are 4 m apart."),
+        (HOLES, "The posts are 1.5 m in height."),
         (SILL, "The sill is 20 cm deep."),
     ],
 )

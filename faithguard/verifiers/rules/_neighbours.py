@@ -128,10 +128,16 @@ def _goes_elsewhere(mine: Deed, near: Near, deeds: tuple[Deed, ...], scene: Scen
     own = [deed for deed in deeds if mine.subject <= deed.subject]
     if any(deed.verb == mine.verb and _covers(mine, deed, scene) for deed in own):
         return False
-    # "Servicing is part of it": what it is may be another word for the same
-    return any(deed.subject == mine.subject and deed.verb != "be" for deed in own) or (
+    return any(deed.subject == mine.subject and _tells(deed) for deed in own) or (
         not own and _is_cut(mine, near, deeds)
     )
+
+
+def _tells(deed: Deed) -> bool:
+    """Whether a deed is one of its own: not "Ms Rask has.", nor "tyres are part of it"."""
+    if deed.verb in ("be", "part"):
+        return False
+    return deed.verb not in _LIGHT or bool(deed.sides - deed.subject)
 
 
 def _is_cut(mine: Deed, near: Near, deeds: tuple[Deed, ...]) -> bool:

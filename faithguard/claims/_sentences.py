@@ -46,7 +46,7 @@ _ONLY_PLACE = re.compile(
 )
 """The number of an item, and what stands around it."""
 _CLOSERS = re.compile(
-    r"(?:\]\([^()\s]{0,500}\)|[*_)\]\"'“”‘’«»‹›」』）】`~]|</\w{1,10}>)+"
+    r"(?:\]\([^()\s]{0,500}\)|[ \u00a0\u202f][»›](?!\w)|[*_)\]\"'“”‘’«»‹›」』）】`~]|</\w{1,10}>)+"
 )
 """What may close behind a stop; "“", "‘" and "«" do in some languages."""
 _QUOTED = re.compile("[)\\]\"'“”‘’«»‹›]")

@@ -78,8 +78,9 @@ MARKS = [
 @pytest.mark.parametrize(("opens", "closes"), MARKS)
 def test_half_of_a_pair_of_marks_does_not_go_alone(opens: str, closes: str) -> None:
     """Where the rest of a quotation, a link or bold words stays, the next action is taken."""
-    last = record_of(f"{opens}{LEAVES} {SUNK}{closes} {COSTS}", on_fail="repair")
-    first = record_of(f"{opens}{SUNK} {LEAVES}{closes} {COSTS}", on_fail="repair")
+    asks: dict[str, Any] = {"on_fail": "repair", "fallback": FALLBACK}
+    last = record_of(f"{opens}{LEAVES} {SUNK}{closes} {COSTS}", **asks)
+    first = record_of(f"{opens}{SUNK} {LEAVES}{closes} {COSTS}", **asks)
 
     assert [one.decision.action for one in (first, last)] == ["block", "block"]
     assert [one.released for one in (first, last)] == ["", f"{opens}{LEAVES}"]

@@ -14,7 +14,6 @@ from functools import lru_cache
 
 from faithguard._polar import asks_what, sentences_of
 from faithguard.claims._content import tells
-from faithguard.claims._finite import states_by_verb
 from faithguard.claims._phrases import (
     ABOUT,
     ABSENCE,
@@ -184,7 +183,8 @@ def _says_called(question: str) -> bool:
     if called is None or ASKING.match(question):
         return False
     said = f"{question[: called.start()]}."
-    return kind_of(said) == "fact" and (has_verb(said) or states_by_verb(said))
+    told = has_verb(said) or (len(said.split()) >= _FEWEST and not _PERSON.search(said))
+    return told and kind_of(said) == "fact"
 
 
 def _tells(head: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given, settings
@@ -60,13 +61,13 @@ def test_async_gives_the_same() -> None:
 )
 def test_sentences_in_marks_are_claims_of_their_own(before: str, marks: Sequence[str]) -> None:
     """Each has its place, and the words of the last ones hold no half of a pair of marks."""
-    answer = f"{before}{marks[0]}The mill is open. Owls are fed.{marks[1]} Rye costs 5 EUR."
+    answer = f"{before}{marks[0]}The mill is open. Owls are shy.{marks[1]} Rye costs 5 EUR."
     found = extract(answer)[-3:]
 
-    assert [claim.text for claim in found[1:]] == ["Owls are fed.", "Rye costs 5 EUR."]
+    assert [claim.text for claim in found[1:]] == ["Owls are shy.", "Rye costs 5 EUR."]
     assert found[0].text.endswith("The mill is open.")
     assert answer[slice(*found[0].span)].endswith("The mill is open.")
-    assert answer[slice(*found[1].span)] == f"Owls are fed.{marks[1]}"
+    assert answer[slice(*found[1].span)] == f"Owls are shy.{marks[1]}"
     assert answer[slice(*found[2].span)] == "Rye costs 5 EUR."
 
 

@@ -255,7 +255,8 @@ def test_a_long_run_takes_no_long_time(char: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "answer", ["Moss is edible?!", "Moss is edible!?", "Dogs may cross?!", "The toll is gone??!!"]
+    "answer",
+    ["Moss is edible?!", "Moss is edible!?", "Dogs may cross?!", "Goats cross at night?!"],
 )
 def test_what_is_called_out_is_a_claim_if_it_is_one_without_the_question_mark(answer: str) -> None:
     """A statement in wonder is a statement; the same words asked are a question."""

@@ -296,8 +296,8 @@ def _is_json(text: str) -> bool:
 def _next_word(text: str, at: int) -> tuple[int, int] | None:
     """Return where the next word begins, and up to where one must read to know it.
 
-    Citations and addresses of links are none, and a number that marks an item is one with what comes after it. None if
-    that is not there yet.
+    Citations and addresses of links are none, and a number that marks an item is one with what
+    comes after it. None if that is not there yet.
     """
     begin = None
     while at < len(text):

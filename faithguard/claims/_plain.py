@@ -9,6 +9,7 @@ import html
 import re
 import unicodedata
 from collections.abc import Callable
+from itertools import islice
 
 from faithguard._alike import in_latin
 from faithguard.claims._disguised import undisguised
@@ -293,18 +294,15 @@ def words_of(source: str) -> str:
     return _without_halves(text)
 
 
-_STOPPED = r"[.!?…。！？]"
-_OPENED = re.compile(rf"\A[\"“”„«»(（「『](?=[^\"“”„«»()（）「」『』]+\Z)\s*")
-_CLOSED = re.compile(rf"(?<={_STOPPED})[\"“”«»)）」』][.!?]?\Z")
-_QUOTES = "\"“”„«»()（）「」『』"
+_HALF = re.compile(r"[\"“”„«»()（）「」『』]|(?<!\w)['‘‚](?=[A-Z])|['’‘](?!\w)")
+_CLOSED = re.compile(r"(?<=[.!?…。！？])[\"“”«»)）」』'’‘][.!?]?\Z")
 
 
 def _without_halves(text: str) -> str:
     """Return a sentence without a mark at its edge whose partner stands in another one."""
-    opened = _OPENED.match(text)
-    if opened is not None:
-        return text[opened.end() :]
-    closed = _CLOSED.search(text)
-    if closed is not None and sum(map(text.count, _QUOTES)) == 1:
-        return text[: closed.start()]
-    return text
+    marks = [match.start() for match in islice(_HALF.finditer(text), 2)]
+    if len(marks) != 1:
+        return text
+    if not marks[0]:
+        return text[1:].lstrip()
+    return _CLOSED.sub("", text)

@@ -269,7 +269,7 @@ def _ends_within(text: str, cut: int, known: set[int]) -> bool:
     if link is not None:
         bare = before[: link.start()]
     if link is None and not _QUOTED.search(before, len(bare)):
-        opened = max(bare.rfind(mark) for mark in "\"“„«‹([‘‚")
+        opened = max(bare.rfind(mark) for mark in '"“„«‹([‘‚')
         begun = max((one for one in known if one < cut), default=0)
         return _NAMED.match(text, max(opened + 1, begun)) is None
     if _GOES_ON_BEHIND.match(text, cut):

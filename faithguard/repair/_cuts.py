@@ -28,7 +28,9 @@ _PLACE_BEFORE = re.compile(r"\(?\d{1,2}[.)]\s+\Z")
 _PAIRS = ("**", "__", "`", "~~")
 _QUOTES = re.compile(r"(?<!\d)\"|(?<=[.!?])\"|[„“”‟]")
 """Of which a text holds an even number; what stands behind a number may be inches."""
-_EMPHASIS = re.compile(r"(?<![\w*])\*(?=[^\s*])|(?<=[^\s*])\*(?![\w*])|(?<!\w)_(?=\w)|(?<=\w)_(?!\w)")
+_EMPHASIS = re.compile(
+    r"(?<![\w*])\*(?=[^\s*])|(?<=[^\s*])\*(?![\w*])|(?<!\w)_(?=\w)|(?<=\w)_(?!\w)"
+)
 _SINGLE = re.compile(r"(?<!\w)['‘‚](?=[A-Z\d])|(?<=[.!?])['’‘]")
 _BRACKETS = ("()", "[]", "{}", "«»", "‹›", "「」", "『』", "（）")
 _TAG = re.compile(r"<(?P<closes>/?)(?P<name>a|b|i|u|s|q|em|strong|mark|del|ins|span|code)\b[^<>]*>")

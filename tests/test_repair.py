@@ -369,6 +369,16 @@ def test_line_ends_stay_what_they_are(case: str) -> None:
             "- Owls sing here.\n  - The mill is old.\n- The mill rests.", id="an item over items"
         ),
         pytest.param("**The mill is old. Owls sing here**. The mill rests.", id="open mark-up"),
+        pytest.param("**The mill is old. Owls sing here.** The mill rests.", id="open bold"),
+        pytest.param("*The mill is old. Owls sing here.* The mill rests.", id="open emphasis"),
+        pytest.param("<b>The mill is old. Owls sing here.</b> The mill rests.", id="open tag"),
+        pytest.param('"The mill is old. Owls sing here." The mill rests.', id="open quotation"),
+        pytest.param('"Owls sing here. The mill is old." The mill rests.', id="closed only"),
+        pytest.param("'The mill is old. Owls sing here.' The mill rests.", id="single quotes"),
+        pytest.param("„The mill is old. Owls sing here.“ The mill rests.", id="low quotes"),
+        pytest.param("«The mill is old. Owls sing here.» The mill rests.", id="angles"),
+        pytest.param("(The mill is old. Owls sing here.) The mill rests.", id="open bracket"),
+        pytest.param("[The mill is old. Owls sing here.](https://a.b) It rests.", id="open link"),
         pytest.param("The mill is loved by Owls; it has two stones.", id="a half with it"),
     ],
 )

@@ -69,6 +69,37 @@ def test_a_text_ends_as_it_was_written_whatever_goes_last(apart: str, end: str) 
     assert "".join(both(text, on_fail="repair")) == record.exchange.answer
 
 
+MARKS = [
+    *(("**", "**"), ("*", "*"), ("<b>", "</b>"), ('"', '"'), ("'", "'"), ("“", "”"), ("„", "“")),
+    *(("«", "»"), ("(", ")"), ("[", "](https://a.example/b)")),
+]
+
+
+@pytest.mark.parametrize(("opens", "closes"), MARKS)
+def test_half_of_a_pair_of_marks_does_not_go_alone(opens: str, closes: str) -> None:
+    """Where the rest of a quotation, a link or bold words stays, the next action is taken."""
+    asks: dict[str, Any] = {"on_fail": "repair", "fallback": FALLBACK}
+    last = record_of(f"{opens}{LEAVES} {SUNK}{closes} {COSTS}", **asks)
+    first = record_of(f"{opens}{SUNK} {LEAVES}{closes} {COSTS}", **asks)
+
+    assert [one.decision.action for one in (first, last)] == ["block", "block"]
+    assert [one.released for one in (first, last)] == ["", f"{opens}{LEAVES}"]
+    assert SUNK not in f"{first.released}{last.released}"
+
+
+@pytest.mark.parametrize(("opens", "closes"), MARKS)
+def test_what_goes_with_both_its_marks_is_left_out(opens: str, closes: str) -> None:
+    """A sentence in the middle of a quotation, or one that is all of it."""
+    middle = f"{opens}{LEAVES} {SUNK} {COSTS}{closes}"
+    alone = f"{LEAVES} {opens}{SUNK}{closes} {COSTS}"
+
+    for text in (middle, alone):
+        record = record_of(text, on_fail="repair")
+        kept = middle.replace(f" {SUNK}", "") if text == middle else f"{LEAVES} {COSTS}"
+        assert (record.decision.action, record.exchange.answer) == ("repair", kept)
+        assert flaw(record) is None
+
+
 MENDED = {
     "the first of a list": (
         f"We say:\n\n- {SUNK}\n- {LEAVES}\n- {COSTS}",

@@ -43,6 +43,7 @@ _ENDS = re.compile(
     re.IGNORECASE,
 )
 """What stands at the end of a text that ends in a sentence, a paragraph or a row."""
+_TARGET = re.compile(r"\]\([^()\s]{0,500}(?:\)|\Z)")
 _OPEN_LINK = re.compile(r"\]\([^)\s]*\Z")
 TABLE_RULE = re.compile(r"^[ \t>]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t:-]*$", re.MULTILINE)
 """The line under the head of a table."""
@@ -295,13 +296,18 @@ def _is_json(text: str) -> bool:
 def _next_word(text: str, at: int) -> tuple[int, int] | None:
     """Return where the next word begins, and up to where one must read to know it.
 
-    Citations are none, and a number that marks an item is one with what comes after it. None if
-    that is not there yet.
+    Citations and addresses of links are none, and a number that marks an item is one with what
+    comes after it. None if that is not there yet.
     """
     begin = None
     while at < len(text):
         sign = text[at]
-        if sign in _BRACKETS:
+        if text.startswith("](", at):
+            target = _TARGET.match(text, at)
+            if target is not None and target.end() == len(text):
+                return None  # it goes on
+            at = at + 2 if target is None else target.end()
+        elif sign in _BRACKETS:
             after = _citation_end(text, at)
             if after is None:
                 return None

@@ -56,6 +56,7 @@ _SAVE = re.compile(
     re.IGNORECASE,
 )
 _QUESTION = re.compile(r"[?？؟][\s!?？؟)\]\"'”’»」*_\W]*$")
+_CALLED = re.compile(r"\s*(?:[?？؟]+\s?[!！]|[!！]\s?[?？؟])[\s!?！？؟)\]\"'”’»」*_\W]*$")
 _LATIN = re.compile(r"[A-Za-z]")
 _STOP = re.compile(
     r"[,;:.!–—-]\s+|\s(?=(?:and|but|so) (?:is|are|do|does|did|would|will|can|could|should|shall|"
@@ -148,6 +149,8 @@ def _states(question: str) -> bool:
     """Say whether what ends like a question states something: "It costs 5 EUR, any questions?"."""
     if len(question) > _LONGEST or KNOWING.search(question):
         return True
+    if _says_called(question):
+        return True
     tag = TAG.search(question)
     if tag is not None:
         head = question[: tag.start()].rstrip()
@@ -172,6 +175,16 @@ def _states(question: str) -> bool:
     if first is None and len(head.split()) <= 2 and not _NUMBER.search(head):
         return _states(question[stops[-1] :])
     return _tells(head)
+
+
+def _says_called(question: str) -> bool:
+    """Say whether what ends in "?!" is a statement: "Towels are free?!", and no "Really?!"."""
+    called = _CALLED.search(question)
+    if called is None or ASKING.match(question):
+        return False
+    said = f"{question[: called.start()]}."
+    told = has_verb(said) or (len(said.split()) >= _FEWEST and not _PERSON.search(said))
+    return told and kind_of(said) == "fact"
 
 
 def _tells(head: str) -> bool:

@@ -9,6 +9,7 @@ import html
 import re
 import unicodedata
 from collections.abc import Callable
+from itertools import islice
 
 from faithguard._alike import in_latin
 from faithguard.claims._disguised import undisguised
@@ -59,6 +60,11 @@ def _link(match: re.Match[str]) -> str:
     return f"{match[1]} ({title[1]})" if title else match[1]
 
 
+def _target(match: re.Match[str]) -> str:
+    title = _TITLE.search(match[0])
+    return f" ({title[1]})" if title else ""
+
+
 def _tag(match: re.Match[str]) -> str:
     said = " ".join(_SAID.findall(match[0]))
     return f" {said} " if said else ""
@@ -74,6 +80,9 @@ _STEPS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
     (re.compile(r"<!--|-->"), " "),
     (re.compile(r"\[( |x|X)\](?=\s)"), ""),
     (re.compile(r"!?\[([^\[\]]{1,500})\]\((?:[^()]|\([^()]{0,200}\)){0,1000}\)"), _link),
+    # a link whose text is several sentences, of which this is the last, or the first
+    (re.compile(r"(?<=\S)\]\((?:[^()]|\([^()]{0,200}\)){0,1000}\)"), _target),
+    (re.compile(r"\A\s*!?\[(?=[^\[\]]*\Z)"), ""),
     (re.compile(r"(?<=\d)<sup>(?=[\d-])", re.IGNORECASE), "^"),
     (re.compile(r"<sup>\s?\[?\d{1,3}\]?\s?</sup>", re.IGNORECASE), ""),
     (re.compile(r"<(?:br|p|div|li|td|tr)\b[^<>]{0,300}>", re.IGNORECASE), _break),
@@ -272,7 +281,7 @@ def words_of(source: str) -> str:
     """
     source = visible(_PLACED.sub(lambda match: match["mark"] or "", source, count=1))
     if _MARKUP.search(source) is None:
-        return undisguised(source.strip())
+        return _without_halves(undisguised(source.strip()))
     text, cited = _without_citations(source)
     for pattern, into in _STEPS:
         text = pattern.sub(into, text)
@@ -282,4 +291,18 @@ def words_of(source: str) -> str:
     if cited:
         text = _SPACE_BEFORE_STOP.sub("", text)
         text = _DEFINES.sub("", text)
-    return text
+    return _without_halves(text)
+
+
+_HALF = re.compile(r"[\"“”„«»()（）「」『』]|(?<!\w)['‘‚](?=[A-Z])|['’‘](?!\w)")
+_CLOSED = re.compile(r"(?<=[.!?…。！？])[\"“”«»)）」』'’‘][.!?]?\Z")
+
+
+def _without_halves(text: str) -> str:
+    """Return a sentence without a mark at its edge whose partner stands in another one."""
+    marks = [match.start() for match in islice(_HALF.finditer(text), 2)]
+    if len(marks) != 1:
+        return text
+    if not marks[0]:
+        return text[1:].lstrip()
+    return _CLOSED.sub("", text)

@@ -45,13 +45,33 @@ _ONLY_PLACE = re.compile(
     re.IGNORECASE,
 )
 """The number of an item, and what stands around it."""
-_CLOSERS = re.compile(r"(?:[*_)\]\"'”’»」』）】`~]|</\w{1,10}>)+")
+_CLOSERS = re.compile(
+    r"(?:\]\([^()\s]{0,500}\)|[ \u00a0\u202f][»›](?!\w)|[*_)\]\"'“”‘’«»‹›」』）】`~]|</\w{1,10}>)+"
+)
+"""What may close behind a stop; "“", "‘" and "«" do in some languages."""
+_QUOTED = re.compile("[)\\]\"'“”‘’«»‹›]")
+_FORMAT = r"</?[a-zA-Z][^<>]{0,300}>|(?<![^\W_])[*_]{1,3}|[*_]{1,3}(?![^\W_])"
+_KEPT = rf"(?P<kept>`[^`\n]{{1,300}}`|{CITATION.pattern})"
+_FORMATTED = re.compile(f"{_KEPT}|{_FORMAT}", re.IGNORECASE)
+_WRAPPED = re.compile(
+    rf"{_KEPT}|{_FORMAT}|\]\([^()\s]{{0,500}}\)|[\"“”„‟«»‹›()\[\]]|"
+    r"(?<![^\W_])['‘’‚]|['‘’‚](?![^\W_])",
+    re.IGNORECASE,
+)
+"""Marks around what is said; code and citations are kept as they stand."""
+_PARTNERS = {")": "(", "]": "[", "”": "“„", "“": "„", "’": "‘", "‘": "‚", "»": "«", "«": "»"}
+_GOES_ON_BEHIND = re.compile(r"[\W_]*(?:[a-zß-öø-ÿ]|\Z)|[,;:–—-]")
+"""What a sentence goes on with behind a quotation in it."""
+_BEGUN = re.compile(r"(?:[.!?…:。！？][\W_]*|\s*)\Z")
+"""What stands before a quotation that begins no later than its sentence."""
+_NAMED = re.compile(r"(?:[A-Z][\w'’-]*\s){0,2}[A-Z][\w'’-]*[!?]\s+[A-Z][\w'’-]*\s+[A-Z]")
+"""A title with a stop in it: "Mamma Mia! Here We Go Again"."""
 _WIDE_STOP = re.compile(
     r"(?<![。！？])[。！？]++[」』）】”\"]*+(?!と|って|[\s\[」』）】”\"。！？])"
 )
-_WIDE_QUOTE = re.compile("「[^「」]{0,300}」|『[^『』]{0,300}』")
 _ONLY_CITED = re.compile(rf"(?:\s|{CITATION.pattern})+", re.IGNORECASE)
 _LAST = re.compile(r"(\S+?)\s*$")
+_OPENERS = re.compile(r"\A(?:<[^<>]{1,300}>|[(\"'“„«‚‘*_\[])+")
 _LEADING_WORDS = (
     "approx. ca. incl. excl. bzw. ggf. evtl. inkl. exkl. zzgl. vgl. nr. fig. eq. rs. vs. cf. e.g. "
     "i.e. z.b. d.h. u.a. p.ex. p.ej. bijv. resp. núm. örn."
@@ -172,8 +192,7 @@ def _split(text: str) -> Iterator[Span]:
 
     Wide stops are cut here: on them alone the splitter's time grows with the square.
     """
-    quoted = _WIDE_QUOTE.sub(lambda match: "x" * len(match[0]), text)
-    wide = [match.end() for match in _WIDE_STOP.finditer(quoted)]
+    wide = [match.end() for match in _WIDE_STOP.finditer(text)]
     for begin, end in pairwise([0, *(cut for cut in wide if cut < len(text)), len(text)]):
         for left, right in _narrow_split(text[begin:end]):
             yield begin + left, begin + right
@@ -200,6 +219,68 @@ def _narrow_split(text: str) -> Iterator[Span]:
 
 
 def _boundaries(text: str) -> set[int]:
+    """Return where sentences begin, also those inside quotation marks, brackets and links."""
+    bare = _blanked(_FORMATTED, text)
+    inner = _blanked(_WRAPPED, text)
+    found = {_behind_closers(text, bare, start) for start in _seen(bare)}
+    if inner == bare:
+        return found
+    within = {_behind_closers(text, inner, start) for start in _seen(inner)}
+    # a title, or an initial, that the splitter does not know behind a quotation mark
+    found = {cut for cut in found if cut in within or not _after_mark(text, inner, cut)}
+    for cut in sorted(within - found):
+        if _ends_within(text, cut, found):
+            found.add(cut)
+    return found
+
+
+def _blanked(marks: re.Pattern[str], text: str) -> str:
+    """Return a text of the same length with blanks in the place of marks."""
+    return marks.sub(lambda match: match["kept"] or " " * len(match[0]), text)
+
+
+def _behind_closers(text: str, blanked: str, start: int) -> int:
+    """Return where a sentence begins with its opening marks, behind what closes the one before."""
+    stop = len(blanked[:start].rstrip())
+    if text[stop:start] == blanked[stop:start]:
+        return start
+    closers = _CLOSERS.match(text, stop)
+    end = closers.end() if closers else stop
+    return end + len(text[end:]) - len(text[end:].lstrip())
+
+
+def _after_mark(text: str, blanked: str, cut: int) -> bool:
+    """Say whether the word before a place begins with a mark that was blanked."""
+    last = _LAST.search(text[max(0, cut - _LONGEST_PLACE) : cut])
+    if last is None:
+        return False
+    start = max(0, cut - _LONGEST_PLACE) + last.start()
+    return text[start] != blanked[start]
+
+
+def _ends_within(text: str, cut: int, known: set[int]) -> bool:
+    """Say whether a sentence ends before a place that the splitter passes over in a quotation.
+
+    One that closes with the quotation ends only if the quotation is of whole sentences.
+    """
+    before = text[:cut].rstrip()
+    bare = before.rstrip("*_)]\"'“”‘’«»‹›`~")
+    link = re.search(r"\]\([^()\s]{0,500}\)\Z", before)
+    if link is not None:
+        bare = before[: link.start()]
+    if link is None and not _QUOTED.search(before, len(bare)):
+        opened = max(bare.rfind(mark) for mark in '"“„«‹([‘‚')
+        begun = max((one for one in known if one < cut), default=0)
+        return _NAMED.match(text, max(opened + 1, begun)) is None
+    if _GOES_ON_BEHIND.match(text, cut):
+        return False
+    mark = "]" if link is not None else before[len(bare)]
+    opened = max(bare.rfind(one) for one in _PARTNERS.get(mark, mark))
+    whole = _BEGUN.search(bare, max(0, opened - 20), max(0, opened)) is not None
+    return opened >= 0 and (whole or any(opened < one < cut for one in known))
+
+
+def _seen(text: str) -> set[int]:
     """Return where the splitter sees sentences begin.
 
     Its time grows with the square of runs of one mark, and of what it finds no stop in.
@@ -238,7 +319,7 @@ def _goes_on(text: str, begin: int, cut: int, following: int) -> bool:
     last = _LAST.search(tail)
     if last is None:
         return True
-    word = last[1].lstrip("(\"'“„*_[").casefold()
+    word = _OPENERS.sub("", last[1]).casefold()
     if word in _LEADING or (word in _BEFORE_NUMBER and re.match(r"\s*\d", after)):
         return True
     if word.endswith(".") and _CONJUNCTION.match(after):

@@ -31,7 +31,7 @@ from faithguard.errors import JudgeError
 from faithguard.repair._antecedents import leaning
 from faithguard.repair._clauses import clause_cut
 from faithguard.repair._corrections import corrections
-from faithguard.repair._cuts import cuts
+from faithguard.repair._cuts import balanced, cuts
 from faithguard.repair._edits import Edit, Edited, edited
 from faithguard.repair._layout import Layout, Unit, layout_of
 from faithguard.repair._parts import held_throughout, is_held, is_long, part_cut
@@ -182,7 +182,7 @@ class Mending:
         contradicted = any(claim.label == "contradicted" for claim in patient.wrong)
         for edits in self._corrected(patient):
             held = held_throughout(self._layout, patient.unit, edits, self._context)
-            if held is not None and self._keeps_subject(patient.unit, held):
+            if held is not None and self._keeps_form(patient.unit, held):
                 yield _Option(held)
         if contradicted and not self._asked:
             yield _Option(ask=True)
@@ -191,7 +191,7 @@ class Mending:
             cut = None
         if cut is None:
             cut = part_cut(self._layout, patient.unit, self._context)
-        if cut is not None and self._keeps_subject(patient.unit, cut):
+        if cut is not None and self._keeps_form(patient.unit, cut):
             yield _Option(cut)
         if not patient.good:
             yield _Option(drop=True)
@@ -227,6 +227,17 @@ class Mending:
                 for edit in ways[min(turn, len(ways) - 1)]
             }
             yield tuple(edits.values())
+
+    def _keeps_form(self, unit: Unit, edits: Sequence[Edit]) -> bool:
+        """Say whether changes leave a unit its marks in pairs, and its subject."""
+        changed = edited(self._answer, edits)
+        if changed is not None and balanced(self._layout.text(unit)):
+            start, end = changed.span((unit.start, unit.end))
+            if not balanced(changed.text[start:end]):
+                return False
+        elif not all(balanced(self._answer[e.start : e.end]) == balanced(e.new) for e in edits):
+            return False
+        return self._keeps_subject(unit, edits)
 
     def _keeps_subject(self, unit: Unit, edits: Sequence[Edit]) -> bool:
         """Say whether changes leave a sentence its subject: no "Can reach us by email."."""

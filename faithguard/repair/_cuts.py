@@ -8,7 +8,7 @@ stand alone.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
 
 from faithguard.repair._edits import Edit
@@ -16,17 +16,24 @@ from faithguard.repair._layout import PREFIX, Layout, Unit
 from faithguard.repair._numbers import MEANT, Numbered, Numbers
 from faithguard.types import Span
 
-__all__ = ["cuts"]
+__all__ = ["balanced", "cuts"]
 
 _COLON = re.compile(r"[:：][\s*_`]*$")
 _RULE = re.compile(r"[\s>|:-]*-[\s|:-]*")
 _MARKERS = re.compile(
     r"(?m)(?:^[\s>]*|(?<=[.!?:;])\s+(?=\(?\d))(?:\(?\w{1,3}[.)]|[*_+-])(?=\s)|"
-    r"(?:\(?\w{1,3}[.)]|[*+-])\s*$"
+    r"(?<!\S)(?:\(?\w{1,3}[.)]|[*+-])\s*$"
 )
 _PLACE_BEFORE = re.compile(r"\(?\d{1,2}[.)]\s+\Z")
 _PAIRS = ("**", "__", "`", "~~")
-_BRACKETS = ("()", "[]", "{}", "“”", "«»", "「」", "（）")
+_QUOTES = re.compile(r"(?<!\d)\"|(?<=[.!?])\"|[„“”‟]")
+"""Of which a text holds an even number; what stands behind a number may be inches."""
+_EMPHASIS = re.compile(
+    r"(?<![\w*])\*(?=[^\s*])|(?<=[^\s*])\*(?![\w*])|(?<!\w)_(?=\w)|(?<=\w)_(?!\w)"
+)
+_SINGLE = re.compile(r"(?<!\w)['‘‚](?=[A-Z\d])|(?<=[.!?])['’‘]")
+_BRACKETS = ("()", "[]", "{}", "«»", "‹›", "「」", "『』", "（）")
+_TAG = re.compile(r"<(?P<closes>/?)(?P<name>a|b|i|u|s|q|em|strong|mark|del|ins|span|code)\b[^<>]*>")
 
 
 def cuts(layout: Layout, gone: Collection[int], stay: Collection[int]) -> list[Edit] | None:
@@ -57,7 +64,7 @@ def cuts(layout: Layout, gone: Collection[int], stay: Collection[int]) -> list[E
             edits += _within(layout, units, every)
     lines |= _empty_tables(layout, lines)
     edits += _line_cuts(layout, lines)
-    if not all(_balanced(layout.answer[edit.start : edit.end]) for edit in edits):
+    if not all(balanced(layout.answer[edit.start : edit.end]) for edit in edits):
         return None
     return _closed_up(layout, edits)
 
@@ -206,11 +213,16 @@ def _line_cuts(layout: Layout, lines: Collection[int]) -> Iterator[Edit]:
             yield Edit(layout.lines[first][0], layout.lines[below][0], "")
 
 
-def _balanced(piece: str) -> bool:
-    """Say whether taking a piece out leaves no mark-up or bracket open."""
+def balanced(piece: str) -> bool:
+    """Say whether taking a piece out leaves no mark-up, quotation or bracket open."""
     piece = _MARKERS.sub("", piece)
-    return all(piece.count(mark) % 2 == 0 for mark in _PAIRS) and all(
-        piece.count(pair[0]) == piece.count(pair[1]) for pair in _BRACKETS
+    tags = Counter(tag["name"] for tag in _TAG.finditer(piece) if not tag["closes"])
+    tags.subtract(tag["name"] for tag in _TAG.finditer(piece) if tag["closes"])
+    return (
+        all(piece.count(mark) % 2 == 0 for mark in _PAIRS)
+        and all(len(marks.findall(piece)) % 2 == 0 for marks in (_QUOTES, _SINGLE, _EMPHASIS))
+        and all(piece.count(pair[0]) == piece.count(pair[1]) for pair in _BRACKETS)
+        and not any(tags.values())
     )
 
 

@@ -24,6 +24,7 @@ from faithguard.guard import Course, Hold, Settings, feedback
 from faithguard.policy import BROKE_OFF, CUT, LEFT, decide
 from faithguard.repair import Rewrite
 from faithguard.repair._antecedents import leans
+from faithguard.repair._cuts import balanced
 from faithguard.scorer import Progress, standing, tallied
 from faithguard.streaming._leads import Lead, choices, narrowed, wider
 from faithguard.streaming._numbering import Mark, Numbering
@@ -35,6 +36,8 @@ __all__ = ["Again", "Move", "StreamCourse"]
 
 _PLACE = re.compile(r"\(?\d{1,3}[.)][ \t]+")
 _MARKER = re.compile(rf"[*+•▪●◦‣–—-][ \t]+|{_PLACE.pattern}")
+
+_HALF = "what does not pass shares quotation marks, brackets or mark-up with what is kept"
 
 _CODE = 4
 """Spaces from which a line that begins a text is code."""
@@ -246,8 +249,7 @@ class StreamCourse:
             return self._changed(bits, text, self.progress.report, used)
         report: Report = yield self._exchange(self.text + text)
         self._last = self._timed(report)
-        known = self.progress.report
-        claims = report.claims[0 if known is None else len(known.claims) :]
+        claims = self._claims_since(report)
         self._written.found(claims)
         course = Course(self._strict, max_attempts=1)
         step = course.settle(report, judge=self._judge)
@@ -256,7 +258,7 @@ class StreamCourse:
         astray = astray or self._leans(unit, claims)
         if step.action == "deliver":
             if astray:
-                return self._leave_out(unit, begin, marks, claims)
+                return self._leave_out(unit, begin, marks, report)
             return self._changed(bits, text, report, used)
         if not self.mends or report.outcome != "scored":
             return self._stop(report, begin)
@@ -276,7 +278,12 @@ class StreamCourse:
             self._written.changed(record.repairs, first, mended)
             return self._release(mended, record.report, used)
         self._bad = report
-        return self._leave_out(unit, begin, marks, claims)
+        return self._leave_out(unit, begin, marks, report)
+
+    def _claims_since(self, report: Report) -> Sequence[Claim]:
+        """Return the claims of a report that were not in what was released."""
+        known = self.progress.report
+        return report.claims[0 if known is None else len(known.claims) :]
 
     def moved(self) -> None:
         """Say that what `check` returned is being done."""
@@ -404,10 +411,11 @@ class StreamCourse:
                 leading = sum(len(bit.after) for bit in bits)
         return bits, leading, used
 
-    def _leave_out(
-        self, unit: Unit, begin: int, marks: Sequence[Mark], claims: Sequence[Claim]
-    ) -> Move:
-        """Release nothing of a unit, and go on."""
+    def _leave_out(self, unit: Unit, begin: int, marks: Sequence[Mark], report: Report) -> Move:
+        """Release nothing of a unit, and go on; stop where half of a pair of marks would go."""
+        if not balanced(unit.text[unit.lead :]):
+            return self._stop(report, begin, why=_HALF)
+        claims = self._claims_since(report)
         evidence = dict.fromkeys(
             found for claim in claims if claim.label == "contradicted" for found in claim.evidence
         )

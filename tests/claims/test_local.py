@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given, settings
@@ -54,6 +55,22 @@ def test_async_gives_the_same() -> None:
     assert asyncio.run(LocalClaims().aextract(answer, "Q?")) == extract(answer, "Q?")
 
 
+@pytest.mark.parametrize("before", ["", "It is old. ", "The sign says: "])
+@pytest.mark.parametrize(
+    "marks", ['""', "“”", "„“", "«»", "»«", "''", "‘’", "()", ("[", "](https://a.example/b)")]
+)
+def test_sentences_in_marks_are_claims_of_their_own(before: str, marks: Sequence[str]) -> None:
+    """Each has its place, and the words of the last ones hold no half of a pair of marks."""
+    answer = f"{before}{marks[0]}The mill is open. Owls are shy.{marks[1]} Rye costs 5 EUR."
+    found = extract(answer)[-3:]
+
+    assert [claim.text for claim in found[1:]] == ["Owls are shy.", "Rye costs 5 EUR."]
+    assert found[0].text.endswith("The mill is open.")
+    assert answer[slice(*found[0].span)].endswith("The mill is open.")
+    assert answer[slice(*found[1].span)] == f"Owls are shy.{marks[1]}"
+    assert answer[slice(*found[2].span)] == "Rye costs 5 EUR."
+
+
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
@@ -63,7 +80,14 @@ def test_async_gives_the_same() -> None:
         pytest.param("Use v1.2.3 from https://a.example/x?y=z now.", 1, id="version, URL"),
         pytest.param("J. K. Rowling wrote it. It sold well.", 2, id="initials"),
         pytest.param("Well... it is open. Wait... it is shut.", 2, id="ellipsis"),
-        pytest.param('She said "It is shut. Go home." and left.', 1, id="quote"),
+        pytest.param('She said "It is shut. Go home." and left.', 2, id="quote"),
+        pytest.param("<li>Dr. Ruiz opens at 9.</li>", 1, id="title behind a tag"),
+        pytest.param("<b>Prof. Lee</b> is in. <i>Mr. Poe</i> is out.", 2, id="titles in tags"),
+        pytest.param("**Dr. Ruiz** opens at 9.", 1, id="title in bold"),
+        pytest.param('"Dr. Ruiz opens at 9. Mr. Poe is in."', 2, id="titles in a quotation"),
+        pytest.param('"What is open?" he asked. "It is shut."', 2, id="question in a quotation"),
+        pytest.param('The film "Oh Brother! Here We Go" is old.', 1, id="title with a stop"),
+        pytest.param("It is open (really!) and free.", 1, id="stop in brackets"),
         pytest.param("これは青い。それは赤い！本当です", 3, id="CJK stops"),
         pytest.param("「これは青い。」と彼は言った。次は赤い。", 2, id="CJK quote"),
         pytest.param("It opens at 9.It shuts at 5.", 2, id="no space after the stop"),

@@ -252,3 +252,21 @@ def test_source_in_fences_is_not(info: str) -> None:
 def test_a_long_run_takes_no_long_time(char: str) -> None:
     """The time does not grow with the square of the length of a run."""
     assert growth(lambda size: extract(char * size), 40_000) < LINEAR
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["Moss is edible?!", "Moss is edible!?", "Dogs may cross?!", "Goats cross at night?!"],
+)
+def test_what_is_called_out_is_a_claim_if_it_is_one_without_the_question_mark(answer: str) -> None:
+    """A statement in wonder is a statement; the same words asked are a question."""
+    assert [claim.kind for claim in extract(answer)] == ["fact"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["Really?!", "Is moss edible?!", "What do you want?!", "Can I help you?!", "Any questions?!"],
+)
+def test_what_is_asked_aloud_is_a_question(answer: str) -> None:
+    """What has the order of a question, or states nothing, stays one."""
+    assert [claim.kind for claim in extract(answer)] == ["question"]

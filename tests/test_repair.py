@@ -1042,3 +1042,37 @@ def test_what_points_to_a_sentence_that_goes_is_not_kept_alone(pointing: str) ->
 def test_what_points_to_nothing_before_it_stays(sentence: str) -> None:
     """The word itself does not tell: what it means may stand in its own sentence."""
     assert not leans(sentence)
+
+
+@pytest.mark.parametrize(
+    ("answer", "left"),
+    [
+        (
+            "<ul><li>The mill is old.</li><li>Owls sing.</li></ul>\n\nThe mill rests.",
+            "<ul><li>The mill is old.</li></ul>\n\nThe mill rests.",
+        ),
+        (
+            "<ul><li>Owls sing.</li><li>The mill is old.</li></ul>",
+            "<ul><li>The mill is old.</li></ul>",
+        ),
+        (
+            "<ul><li>Owls sing.</li><li>The mill is old.</li><li>Owls eat.</li></ul>",
+            "<ul><li>The mill is old.</li></ul>",
+        ),
+        (
+            "<details><summary>More</summary>The mill is old. Owls sing.</details>",
+            "<details><summary>More</summary>The mill is old.</details>",
+        ),
+        ("The mill is old.\n\n<ul>\n<li>Owls sing.</li>\n</ul>", "The mill is old."),
+        ("<p>The mill is old.</p><p><b>Owls sing.</b></p>", "<p>The mill is old.</p>"),
+        (
+            "<div>The mill is old.<br>Owls sing.<br>The mill rests.</div>",
+            "<div>The mill is old.<br>The mill rests.</div>",
+        ),
+    ],
+)
+def test_tags_stay_or_go_in_pairs(answer: str, left: str) -> None:
+    """An element that still holds words keeps both of its tags; one that holds none has none."""
+    said = repaired(answer, wrong=["Owls"]).output
+    assert said is not None
+    assert said.rstrip() == left

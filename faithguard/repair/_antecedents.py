@@ -29,7 +29,10 @@ _SO_WORDS = (
     "therefore thus hence consequently otherwise so|daher deshalb deswegen somit sonst|donc ainsi "
     "sinon|entonces por eso|quindi perciò|portanto|daarom dus"
 )
-_THEN_WORDS = "then afterwards thereafter|dann danach|alors ensuite|después luego|allora poi dopo|então|daarna"
+_THEN_WORDS = (
+    "then afterwards thereafter|dann danach|alors ensuite|después luego|allora poi dopo|"
+    "então|daarna"
+)
 
 
 def _opening(words: str) -> re.Pattern[str]:
@@ -54,8 +57,9 @@ _NOBODY = re.compile(
 # "There is a pool" points to no place, "such as" and "both A and B" to what comes behind them
 _POINTERS = re.compile(
     r"\b(?:(?P<alone>(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )"
-    r"there(?! (?:is|are|was|were|will|would|can|may|might|must|should|has|have|had|exists?)\b|['’])|"
-    r"this(?! (?:year|month|week|morning|afternoon|evening|time|summer|winter|spring|autumn|means)\b)|"
+    r"there(?! (?:is|are|was|were|will|would|can|may|might|must|should|has|have|had|exists?)\b|"
+    r"['’])|this(?! (?:year|month|week|morning|afternoon|evening|time|summer|winter|spring|autumn|"
+    r"means)\b)|"
     r"such(?! (?:as|an? \w+ that)\b)|(?:do|does|did|doing|done) so(?! (?:that|much|many|far)\b)|"
     r"dort|dorthin|solche[mnrs]?|là|allí|ahí)|"
     r"these|those(?! (?:who|with|without|under|over|aged|that|of|in|on|from|\w+(?:ing|ed))\b)|"

@@ -41,16 +41,16 @@ _JOINT = re.compile(r"\s*;\s+|\s*,\s+(?:and\s+|und\s+|et\s+|y\s+|e\s+|en\s+)?|\s
 _AMOUNT = re.compile(r"[^\W\d]+ [^\W\d]+(?: [^\W\d]+){0,8} \W?\d")
 _COMPLETE = re.compile(r"\s*(?:;|,\s+(?:and|und|et|y|e|en))\s+")
 """What joins two sentences, not two things."""
-_END = re.compile(r"[.!?。！？]*[\"”»)\]*_]*\s*$")
+_END = re.compile(r"[.!?。！？]*(?:[\"”»)\]*_]|</\w+>)*\s*$")
 _CLAUSES = re.compile(
     r"\s+[–—-]+\s+|:\s+|(?i:\s+(?:but|while|because|since|which|who|or|so|although|though|as|"
     r"aber|weil|oder|mais|ou|pero|porque|o)\s+)"
 )
 _SUBORDINATE = re.compile(
-    r"\W*(?i:although|though|while|whereas|because|since|as|if|unless|when|whenever|once|until|after|"
-    r"before|where|wherever|whether|provided|given that|assuming|(?:even|only|just) (?:if|when|though)|"
-    r"in case|as long as|obwohl|während|weil|wenn|falls|da|bien que|puisque|si|quand|aunque|porque|cuando|"
-    r"sebbene|perché|quando|embora)\b"
+    r"\W*(?i:although|though|while|whereas|because|since|as|if|unless|when|whenever|once|until|"
+    r"after|before|where|wherever|whether|provided|given that|assuming|in case|as long as|"
+    r"(?:even|only|just) (?:if|when|though)|obwohl|während|weil|wenn|falls|da|bien que|puisque|si|"
+    r"quand|aunque|porque|cuando|sebbene|perché|quando|embora)\b"
 )
 _KEY = re.compile(r"\"(?:[^\"\\]|\\.)*\"\s*:")
 _BINDS = re.compile(

@@ -1076,3 +1076,19 @@ def test_tags_stay_or_go_in_pairs(answer: str, left: str) -> None:
     said = repaired(answer, wrong=["Owls"]).output
     assert said is not None
     assert said.rstrip() == left
+
+
+@pytest.mark.parametrize(
+    ("said", "known", "fixed"),
+    [
+        ("9 am to 3 pm", "9:00 to 13:00", "9 am to 1 pm"),
+        ("9AM to 3PM", "9:00 to 13:30", "9AM to 1:30PM"),
+        ("9:00 to 15:00", "9 am to 1 pm", "9:00 to 13:00"),
+        ("09:00 to 11:00", "9 am to 12 pm", "09:00 to 12:00"),
+    ],
+)
+def test_an_hour_is_put_right_as_the_answer_writes_hours(said: str, known: str, fixed: str) -> None:
+    """Of hours with "am" none becomes one of twenty-four, and the other way round."""
+    told = f"The clinic is open from {known}. Bring your card."
+    answer = f"The clinic is open from {said}. Bring your card."
+    assert mended(answer, told) == f"The clinic is open from {fixed}. Bring your card."

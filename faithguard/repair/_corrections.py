@@ -55,6 +55,10 @@ _COUNTING = frozenset({"", "person", "times"})
 _CURRENCY = re.compile("[A-Z]{3}|krone|krona|crown")
 _AMOUNT = re.compile(r"(?P<before>[^\d\s]*\s?)(?P<n>\d(?:[\d.,]*\d)?)(?P<after>\s?[^\d\s]*)")
 """An amount of money, its number and what stands beside it."""
+_HOUR = re.compile(
+    r"(?P<hour>\d{1,2})(?::(?P<minutes>\d\d))?(?P<gap>\s?)(?P<half>[aApP]\.?[mM]\.?)?"
+)
+_NOON, _LAST_HOUR = 12, 23
 _MEASURES = frozenset(
     map(stem, "height altitude elevation length width depth distance weight size price".split())
 )
@@ -594,6 +598,8 @@ def _in_style(value: Value, rival: Value) -> str:
 
     Only of one currency, with its sign or code on one side: what is counted has its own plural.
     """
+    if value.family == rival.family == "clock":
+        return _hour_in_style(value.text, rival.text)
     if value.unit != rival.unit or not _CURRENCY.fullmatch(value.unit):
         return rival.text
     mine, theirs = _AMOUNT.fullmatch(value.text), _AMOUNT.fullmatch(rival.text)
@@ -603,6 +609,25 @@ def _in_style(value: Value, rival: Value) -> str:
     if all(map(_is_word, signs)) or (_is_word(signs[0]) and "1" in (mine["n"], theirs["n"])):
         return rival.text
     return f"{mine['before']}{theirs['n']}{mine['after']}"
+
+
+def _hour_in_style(mine: str, theirs: str) -> str:
+    """Return an hour of a passage as the answer writes its own: "13:00" for "3 pm" as "1 pm"."""
+    own, other = _HOUR.fullmatch(mine), _HOUR.fullmatch(theirs)
+    if own is None or other is None or bool(own["half"]) == bool(other["half"]):
+        return theirs
+    hour, minutes = int(other["hour"]), other["minutes"] or "00"
+    if own["half"]:
+        if not other["minutes"] or hour > _LAST_HOUR:
+            return theirs
+        half = "p" if hour >= _NOON else "a"
+        letter = half.upper() if own["half"][0].isupper() else half
+        said = str(hour % _NOON or _NOON) + ("" if minutes == "00" else f":{minutes}")
+        return said + own["gap"] + letter + own["half"][1:]
+    if not own["minutes"] or hour > _NOON:
+        return theirs
+    hour = hour % _NOON + (_NOON if other["half"][0] in "pP" else 0)
+    return f"{hour:02}:{minutes}" if own["hour"].startswith("0") else f"{hour}:{minutes}"
 
 
 def _is_word(sign: str) -> bool:

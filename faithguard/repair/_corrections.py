@@ -252,6 +252,8 @@ class _Case:
         if not self._is_of(part, sentence, value, rival):
             return None
         new = _in_style(value, rival)
+        if value.family == "clock" and any(one.text != value.text for one in own):
+            new = _hour_in_style(value.text, rival.text)  # as the other hours beside it
         if rival.start == 0 and rival.family in ("number", "clock") and new[1:2].islower():
             new = new[:1].lower() + new[1:]  # "Fifteen", at the beginning of a sentence
         return self._edit(part, value.start, value.text, sentence, rival.start, new)
@@ -598,8 +600,6 @@ def _in_style(value: Value, rival: Value) -> str:
 
     Only of one currency, with its sign or code on one side: what is counted has its own plural.
     """
-    if value.family == rival.family == "clock":
-        return _hour_in_style(value.text, rival.text)
     if value.unit != rival.unit or not _CURRENCY.fullmatch(value.unit):
         return rival.text
     mine, theirs = _AMOUNT.fullmatch(value.text), _AMOUNT.fullmatch(rival.text)

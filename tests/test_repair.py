@@ -15,6 +15,7 @@ import faithguard
 from faithguard import ConfigError, OpenAIJudge, Passage, Policy, Record, Scorer
 from faithguard.claims import LocalClaims
 from faithguard.guard import Course, Reported, Step, settled
+from faithguard.repair._antecedents import leans
 from faithguard.testing import ChatServer, JudgeServer, honest
 from faithguard.types import Claim, Exchange, Repair, Verdict
 from faithguard.verifiers import Context, Finding
@@ -982,3 +983,122 @@ def test_of_two_clauses_the_one_that_can_be_mended_stays(half: str, left: str) -
     """The second begins the sentence where it has a subject, and means nothing of the first."""
     kept = "Boats leave from 8:30."
     assert mended(f"{kept} {half}", LODGE) == f"{kept} {left}".strip()
+
+
+HOTEL = (
+    "Pets up to 10 kg are welcome for $25 per stay. Parking is $18 per night. Annual plans "
+    "cancelled within 14 days are refunded. Access ends with the billing period. Towels cost 3 "
+    "euros. The sauna opened in 1987."
+)
+
+
+@pytest.mark.parametrize(
+    ("kept", "bad"),
+    [
+        ("Pets up to 10 kg are welcome.", "The fee is $25 per night."),
+        ("Pets up to 10 kg are welcome.", "Bikes are $18 per night."),
+        ("Access ends with the billing period.", "If you cancel within 14 days, you win a car."),
+        (
+            "Access ends with the billing period.",
+            "If you are on an annual plan and cancel within 14 days, you get a car.",
+        ),
+        ("The sauna opened in 1987.", "Towels cost 5 euros in 1987."),
+        ("The sauna opened in 1987.", "Towels cost 5 euros in 1964."),
+    ],
+)
+def test_what_can_be_mended_only_into_something_else_goes_as_a_whole(kept: str, bad: str) -> None:
+    """No other subject, no condition without its clause, no right value beside a wrong one."""
+    assert mended(f"{kept} {bad}", HOTEL) == kept
+
+
+@pytest.mark.parametrize(
+    "pointing",
+    [
+        "Flowers are not allowed there.",
+        "There you must not bring flowers.",
+        "You can then bring flowers.",
+        "Then you can bring flowers.",
+        "We welcome such flowers.",
+        "Flowers stand in both.",
+        "Flowers are not allowed in the latter.",
+        "It is not allowed there.",
+        "Guests of this ward bring flowers.",
+        "Guests do so.",
+    ],
+)
+def test_what_points_to_a_sentence_that_goes_is_not_kept_alone(pointing: str) -> None:
+    """No "there" is left that nobody can tell."""
+    assert leans(pointing)
+    kept = "The mill is old."
+    assert repaired(f"{kept} Owls sing here. {pointing}", wrong=["Owls"]).output is None
+    assert repaired(f"Owls sing here. {kept} {pointing}", wrong=["Owls"]).output is not None
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "There is a pool.",
+        "Is there a pool?",
+        "Today there are two pools.",
+        "We welcome pets such as cats.",
+        "We charge both adults and children.",
+        "If you stay, you can swim there.",
+        "Robes and towels are both free.",
+        "Rinse and then dry the bowl.",
+        "The pool opens this summer.",
+        "Soap is for those who stay.",
+    ],
+)
+def test_what_points_to_nothing_before_it_stays(sentence: str) -> None:
+    """The word itself does not tell: what it means may stand in its own sentence."""
+    assert not leans(sentence)
+
+
+@pytest.mark.parametrize(
+    ("answer", "left"),
+    [
+        (
+            "<ul><li>The mill is old.</li><li>Owls sing.</li></ul>\n\nThe mill rests.",
+            "<ul><li>The mill is old.</li></ul>\n\nThe mill rests.",
+        ),
+        (
+            "<ul><li>Owls sing.</li><li>The mill is old.</li></ul>",
+            "<ul><li>The mill is old.</li></ul>",
+        ),
+        (
+            "<ul><li>Owls sing.</li><li>The mill is old.</li><li>Owls eat.</li></ul>",
+            "<ul><li>The mill is old.</li></ul>",
+        ),
+        (
+            "<details><summary>More</summary>The mill is old. Owls sing.</details>",
+            "<details><summary>More</summary>The mill is old.</details>",
+        ),
+        ("The mill is old.\n\n<ul>\n<li>Owls sing.</li>\n</ul>", "The mill is old."),
+        ("<p>The mill is old.</p><p><b>Owls sing.</b></p>", "<p>The mill is old.</p>"),
+        (
+            "<div>The mill is old.<br>Owls sing.<br>The mill rests.</div>",
+            "<div>The mill is old.<br>The mill rests.</div>",
+        ),
+    ],
+)
+def test_tags_stay_or_go_in_pairs(answer: str, left: str) -> None:
+    """An element that still holds words keeps both of its tags; one that holds none has none."""
+    said = repaired(answer, wrong=["Owls"]).output
+    assert said is not None
+    assert said.rstrip() == left
+
+
+@pytest.mark.parametrize(
+    ("said", "known", "fixed"),
+    [
+        ("9 am to 3 pm", "9:00 to 13:00", "9 am to 1 pm"),
+        ("9AM to 3PM", "9:00 to 13:30", "9AM to 1:30PM"),
+        ("9:00 to 15:00", "9 am to 1 pm", "9:00 to 13:00"),
+        ("09:00 to 11:00", "9 am to 12 pm", "09:00 to 12:00"),
+    ],
+)
+def test_an_hour_is_put_right_as_the_answer_writes_hours(said: str, known: str, fixed: str) -> None:
+    """Of hours with "am" none becomes one of twenty-four, and the other way round."""
+    told = f"The clinic is open from {known}. Bring your card."
+    answer = f"The clinic is open from {said}. Bring your card."
+    assert mended(answer, told) == f"The clinic is open from {fixed}. Bring your card."

@@ -367,6 +367,8 @@ def test_a_sentence_that_leans_on_one_left_out_goes_with_it() -> None:
     hedged = f"{COSTS} {SUNK} This may interest you. {LEAVES}"
     assert "".join(both(hedged, on_fail="repair")) == f"{COSTS} {LEAVES}"
     assert "".join(both(ferry, on_fail="repair")) == f"{LEAVES} It carries 40 cars."
+    there = f"{LEAVES} {SUNK} It carries 40 cars there."
+    assert "".join(both(there, on_fail="repair")) == LEAVES
 
 
 class Denying(TableVerifier):

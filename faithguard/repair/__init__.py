@@ -10,6 +10,7 @@ No I/O happens here.
     _clauses      a sentence without the claims in it that are unsupported
     _parts        the same of a sentence that is one claim
     _cuts         what is left where a unit goes
+    _tags         the tags of HTML around that
     _numbers      the numbered lists, whose numbers then close up
     _antecedents  what a kept "it" then means
 
@@ -36,6 +37,7 @@ from faithguard.repair._edits import Edit, Edited, edited
 from faithguard.repair._layout import Layout, Unit, layout_of
 from faithguard.repair._parts import held_throughout, is_held, is_long, part_cut
 from faithguard.repair._rewrite import Rewrite, rewrite_of, texts_in
+from faithguard.repair._tags import tags_in_pairs
 from faithguard.types import Claim, Evidence, Exchange, Repair, Report
 from faithguard.verifiers import Context
 from faithguard.verifiers._terms import keys_in
@@ -321,7 +323,7 @@ class Mending:
             self._because[unit.index] = before.index
             edits.append(edit)
         edits += [edit for _, option in current for edit in option.edits]
-        made = edited(self._answer, edits)
+        made = edited(self._answer, tags_in_pairs(self._answer, edits))
         if made is not None:
             self._edited = made
         broken = made is not None and self._layout.is_json and leaves(made.text) is None

@@ -1,4 +1,4 @@
-"""What a kept sentence means by "it" once the sentence before it is gone.
+"""What a kept sentence means by "it", or by "there", once the sentence before it is gone.
 
 In: a layout, the units that go, and the claims. Out: for each kept sentence that leans on what
 goes, whether it may stay as it is, the subject that the evidence names in the place of its
@@ -14,7 +14,7 @@ from faithguard.repair._edits import Edit
 from faithguard.repair._layout import Layout, Unit
 from faithguard.types import Claim, Evidence
 
-__all__ = ["leaning", "leans"]
+__all__ = ["is_replaceable", "leaning", "leans"]
 
 _PERSONAL_WORDS = (
     "it they he she|er sie|il elle ils elles|él ella ellos ellas|egli lui essa essi|ele ela eles "
@@ -29,6 +29,10 @@ _SO_WORDS = (
     "therefore thus hence consequently otherwise so|daher deshalb deswegen somit sonst|donc ainsi "
     "sinon|entonces por eso|quindi perciò|portanto|daarom dus"
 )
+_THEN_WORDS = (
+    "then afterwards thereafter|dann danach|alors ensuite|después luego|allora poi dopo|"
+    "então|daarna"
+)
 
 
 def _opening(words: str) -> re.Pattern[str]:
@@ -38,7 +42,10 @@ def _opening(words: str) -> re.Pattern[str]:
 
 _PERSONAL = _opening(_PERSONAL_WORDS)
 _DEPENDENT = re.compile(
-    "|".join(_opening(words).pattern for words in (_POSSESSIVE_WORDS, _POINTING_WORDS, _SO_WORDS)),
+    "|".join(
+        _opening(words).pattern
+        for words in (_POSSESSIVE_WORDS, _POINTING_WORDS, _SO_WORDS, _THEN_WORDS)
+    ),
     re.IGNORECASE,
 )
 # "It is possible to", "Es gibt", "Il y a": nobody is meant
@@ -47,6 +54,27 @@ _NOBODY = re.compile(
     r"likely|worth|raining|clear|true)\b|il (?:y a|est|faut)\b",
     re.IGNORECASE,
 )
+# "There is a pool" points to no place, "such as" and "both A and B" to what comes behind them
+_POINTERS = re.compile(
+    r"\b(?:(?P<alone>(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )"
+    r"there(?! (?:is|are|was|were|will|would|can|may|might|must|should|has|have|had|exists?)\b|"
+    r"['’])|this(?! (?:year|month|week|morning|afternoon|evening|time|summer|winter|spring|autumn|"
+    r"means)\b)|"
+    r"such(?! (?:as|an? \w+ that)\b)|(?:do|does|did|doing|done) so(?! (?:that|much|many|far)\b)|"
+    r"dort|dorthin|solche[mnrs]?|là|allí|ahí)|"
+    r"these|those(?! (?:who|with|without|under|over|aged|that|of|in|on|from|\w+(?:ing|ed))\b)|"
+    r"both(?! (?:\S+ ){1,6}and\b)|then|the (?:latter|former)|beides|letztere[mnrs]?)(?![\w'’-])",
+    re.IGNORECASE,
+)
+"""What points back from within a sentence; two words joined by "and" are not meant by some."""
+_OWN = re.compile(
+    r"[,;:]|\s[–—-]\s|\b(?:if|unless|when|whenever|where|wherever|while|because|since|although|"
+    r"though|once|until|after|before|who|which|that|wenn|falls|wo|weil|si|quand|où|cuando|donde)\b",
+    re.IGNORECASE,
+)
+"""What stands between a clause and another one of the same sentence, that may be meant."""
+_ASKS = re.compile(r"[?？]\W*\Z")
+_JOINED = re.compile(r"\b(?:and|or|und|oder|et|ou|y|e|en)\b", re.IGNORECASE)
 _MARKS = re.compile(r"[\s*_`\"“”'(\[]*")
 _WORD = re.compile(r"[\w'’-]+")
 _BETWEEN = re.compile(
@@ -57,10 +85,25 @@ _LONGEST_SUBJECT = 8
 
 
 def leans(text: str) -> bool:
-    """Say whether a text begins with a word that means something said before it."""
+    """Say whether a text begins with a word that means something said before it, or points back."""
     at = _end(_MARKS, text)
     begins = _PERSONAL.match(text, at) or _DEPENDENT.match(text, at)
-    return begins is not None and not _NOBODY.match(text, at)
+    return (begins is not None and not _NOBODY.match(text, at)) or _points(text, at)
+
+
+def is_replaceable(text: str) -> bool:
+    """Say whether all that leans in a text is a pronoun at its beginning: a name can replace it."""
+    at = _end(_MARKS, text)
+    personal = _PERSONAL.match(text, at)
+    return personal is not None and not _points(text, personal.end())
+
+
+def _points(text: str, at: int) -> bool:
+    """Say whether a sentence points back to another one: "Flowers are not allowed there."."""
+    pointer = None if _ASKS.search(text) else _POINTERS.search(text, at)
+    if pointer is None or _OWN.search(text, at, pointer.start()):
+        return False
+    return pointer["alone"] is not None or not _JOINED.search(text, at, pointer.start())
 
 
 def leaning(
@@ -87,7 +130,7 @@ def leaning(
             continue
         at = unit.start + _end(_MARKS, layout.text(unit))
         personal = _PERSONAL.match(layout.answer, at, unit.end)
-        if personal is None:
+        if personal is None or not is_replaceable(layout.text(unit)):
             yield unit, before, None
             continue
         own = claims.get(unit.index, ())

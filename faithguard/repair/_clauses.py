@@ -17,7 +17,7 @@ from faithguard.types import Claim
 
 __all__ = ["clause_cut"]
 
-_END = re.compile(r"[.!?。！？]*[\"”»)\]*_]*\s*$")
+_END = re.compile(r"[.!?。！？]*(?:[\"”»)\]*_]|</\w+>)*\s*$")
 _JOINED = re.compile(r"[\s,;]*(?P<word>(?:and|und|et|y|e|en)\s)?\s*", re.IGNORECASE)
 
 

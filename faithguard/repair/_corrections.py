@@ -18,7 +18,7 @@ from difflib import Match, SequenceMatcher
 from itertools import islice, pairwise, takewhile
 
 from faithguard.claims._plain import CITATION, has_words
-from faithguard.claims._verbs import has_verb
+from faithguard.claims._verbs import has_verb, verb_at
 from faithguard.repair._antecedents import leans
 from faithguard.repair._edits import Edit
 from faithguard.repair._layout import Unit
@@ -55,6 +55,10 @@ _COUNTING = frozenset({"", "person", "times"})
 _CURRENCY = re.compile("[A-Z]{3}|krone|krona|crown")
 _AMOUNT = re.compile(r"(?P<before>[^\d\s]*\s?)(?P<n>\d(?:[\d.,]*\d)?)(?P<after>\s?[^\d\s]*)")
 """An amount of money, its number and what stands beside it."""
+_HOUR = re.compile(
+    r"(?P<hour>\d{1,2})(?::(?P<minutes>\d\d))?(?P<gap>\s?)(?P<half>[aApP]\.?[mM]\.?)?"
+)
+_NOON, _LAST_HOUR = 12, 23
 _MEASURES = frozenset(
     map(stem, "height altitude elevation length width depth distance weight size price".split())
 )
@@ -67,6 +71,7 @@ _TOKEN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_]+(?:[.,:'’-][^\W_]+)*
 _NAME = re.compile(
     r"[^\W\d_a-z][\w'’-]*(?:[ ](?:(?:de|van|von|der|of|da|di) )?[^\W\d_a-z][\w'’-]*)*"
 )
+_NOUN_BEFORE = re.compile(r"\bthe (?:[a-z]+ )?[a-z]{3,} \Z", re.IGNORECASE)
 _BREAK = re.compile(r"[,;&]|(?<=[^\W\d_])/(?=[^\W\d_]{3})|\b(?:and|or|und|oder|et|ou|y|o|e|en)\b")
 _LABEL = re.compile(r"^.*:\s", re.DOTALL)
 _PIECE = re.compile(r"[,;]\s")
@@ -97,7 +102,7 @@ def corrections(
     for correction in (*case.by_value(), *case.by_alignment(), *case.by_name()):
         key = tuple((edit.start, edit.end, edit.new) for edit in correction.edits)
         # what is not written otherwise is no correction
-        if any(answer[start:end] != new for start, end, new in key):
+        if any(answer[start:end] != new for start, end, new in key) and case.settles(correction):
             found.setdefault(key, correction)
     return list(islice(found.values(), _MOST))
 
@@ -129,6 +134,53 @@ class _Case:
         selected = context.select(claim.text).sentences
         self._near = list(dict.fromkeys([*self._quoted, *selected]))[:_MOST_SENTENCES]
         self._elsewhere = find_values(answer[: span[0]] + " \n " + answer[span[1] :])
+
+    def settles(self, correction: Correction) -> bool:
+        """Say whether a correction leaves no other value beside it that the context does not give.
+
+        Of "costs 5 euros in 1987" the price is not put right for a year that nobody names. What
+        stands in its clause must be given with it, or be asked for.
+        """
+        if self._row:
+            return True
+        part = self._parts[0]
+        stays = [
+            value
+            for value in _values_of(part)
+            if not any(
+                edit.start < part.start + value.start + len(value.text)
+                and part.start + value.start < edit.end
+                for edit in correction.edits
+            )
+        ]
+        changed = [edit for edit in correction.edits if find_values(edit.new)]
+        return all(
+            self._is_given(value, sentences)
+            for edit in changed
+            for value in stays
+            for sentences in [self._beside(edit)]
+            if _clause(part.text, value) == self._clause_at(part, edit)
+        )
+
+    def _beside(self, edit: Edit) -> list[Sentence]:
+        """Return the sentences that an edit comes from, and those that they take up."""
+        own = [one for one in self._context.sentences if one.evidence() in edit.evidence]
+        before = [self._context.before(one) for one in own if leans(one.text)]
+        return [*own, *(one for one in before if one is not None)]
+
+    def _is_given(self, value: Value, sentences: Iterable[Sentence]) -> bool:
+        """Say whether a value stands in sentences, or in the question; "one" may be an article."""
+        texts = [*(one.words for one in sentences), self._context.question or ""]
+        return not any(map(str.isdigit, value.text)) or any(
+            value.agrees(other) for text in texts for other in find_values(text)
+        )
+
+    @staticmethod
+    def _clause_at(part: _Part, edit: Edit) -> str:
+        at = edit.start - part.start
+        before = [match.end() for match in _CLAUSE_END.finditer(part.text, 0, at)]
+        after = _CLAUSE_END.search(part.text, edit.end - part.start)
+        return part.text[before[-1] if before else 0 : after.start() if after else None]
 
     # -- values -------------------------------------------------------------------------------
 
@@ -200,6 +252,8 @@ class _Case:
         if not self._is_of(part, sentence, value, rival):
             return None
         new = _in_style(value, rival)
+        if value.family == "clock" and any(one.text != value.text for one in own):
+            new = _hour_in_style(value.text, rival.text)  # as the other hours beside it
         if rival.start == 0 and rival.family in ("number", "clock") and new[1:2].islower():
             new = new[:1].lower() + new[1:]  # "Fifteen", at the beginning of a sentence
         return self._edit(part, value.start, value.text, sentence, rival.start, new)
@@ -364,6 +418,8 @@ class _Case:
                 continue
             new = sentence.text[other[0].start() : other[-1].end()] if other else ""
             most = max(len(own), len(other))
+            if _is_subject(part.text, own[0].start(), old):
+                return []
             if most > _LONGEST_RUN or _MARK_UP.search(old) or not _can_stand(new):
                 return []
             if not self._may_exchange(part, own[0].start(), old, sentence, other[0].start(), new):
@@ -555,6 +611,25 @@ def _in_style(value: Value, rival: Value) -> str:
     return f"{mine['before']}{theirs['n']}{mine['after']}"
 
 
+def _hour_in_style(mine: str, theirs: str) -> str:
+    """Return an hour of a passage as the answer writes its own: "13:00" for "3 pm" as "1 pm"."""
+    own, other = _HOUR.fullmatch(mine), _HOUR.fullmatch(theirs)
+    if own is None or other is None or bool(own["half"]) == bool(other["half"]):
+        return theirs
+    hour, minutes = int(other["hour"]), other["minutes"] or "00"
+    if own["half"]:
+        if not other["minutes"] or hour > _LAST_HOUR:
+            return theirs
+        half = "p" if hour >= _NOON else "a"
+        letter = half.upper() if own["half"][0].isupper() else half
+        said = str(hour % _NOON or _NOON) + ("" if minutes == "00" else f":{minutes}")
+        return said + own["gap"] + letter + own["half"][1:]
+    if not own["minutes"] or hour > _NOON:
+        return theirs
+    hour = hour % _NOON + (_NOON if other["half"][0] in "pP" else 0)
+    return f"{hour:02}:{minutes}" if own["hour"].startswith("0") else f"{hour}:{minutes}"
+
+
 def _is_word(sign: str) -> bool:
     """Whether a currency is written out: "euros", and neither "€" nor "EUR"."""
     return sign.strip().isalpha() and not sign.strip().isupper()
@@ -588,6 +663,21 @@ def _around(text: str, start: int, end: int) -> Iterator[tuple[str, int]]:
         words = len(between.split()) if between.strip() else 0
         distance = max(1, words) + 3 * len(_BREAK.findall(between))
         yield key, -distance if at < start else distance
+
+
+def _is_subject(text: str, at: int, run: str) -> bool:
+    """Say whether words name what a sentence is about: they stand before its verb or colon.
+
+    A price of parking is no price of the pets that the sentence speaks of. A value there is none,
+    nor the name behind what it is: of "the band Iron Pony plays" the band.
+    """
+    verb, label = verb_at(text), _LABEL.match(text)
+    ends = [found for found in (verb and verb.start(), label and label.end()) if found is not None]
+    values = {key for value in find_values(run) for key in analyse(value.text).words}
+    if not ends or at >= min(ends) or set(analyse(run).words) <= values:
+        return False
+    apposed = _NAME.fullmatch(run) and _NOUN_BEFORE.search(text, 0, at)
+    return not (apposed and verb and not text[at + len(run) : verb.start()].strip())
 
 
 def _says_something(run: str) -> bool:

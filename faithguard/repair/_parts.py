@@ -41,15 +41,16 @@ _JOINT = re.compile(r"\s*;\s+|\s*,\s+(?:and\s+|und\s+|et\s+|y\s+|e\s+|en\s+)?|\s
 _AMOUNT = re.compile(r"[^\W\d]+ [^\W\d]+(?: [^\W\d]+){0,8} \W?\d")
 _COMPLETE = re.compile(r"\s*(?:;|,\s+(?:and|und|et|y|e|en))\s+")
 """What joins two sentences, not two things."""
-_END = re.compile(r"[.!?。！？]*[\"”»)\]*_]*\s*$")
+_END = re.compile(r"[.!?。！？]*(?:[\"”»)\]*_]|</\w+>)*\s*$")
 _CLAUSES = re.compile(
     r"\s+[–—-]+\s+|:\s+|(?i:\s+(?:but|while|because|since|which|who|or|so|although|though|as|"
     r"aber|weil|oder|mais|ou|pero|porque|o)\s+)"
 )
 _SUBORDINATE = re.compile(
-    r"\W*(?i:although|though|while|whereas|because|since|as|if|unless|when|whenever|once|until|after|"
-    r"before|obwohl|während|weil|wenn|falls|da|bien que|puisque|si|quand|aunque|porque|cuando|"
-    r"sebbene|perché|quando|embora)\b"
+    r"\W*(?i:although|though|while|whereas|because|since|as|if|unless|when|whenever|once|until|"
+    r"after|before|where|wherever|whether|provided|given that|assuming|in case|as long as|"
+    r"(?:even|only|just) (?:if|when|though)|obwohl|während|weil|wenn|falls|da|bien que|puisque|si|"
+    r"quand|aunque|porque|cuando|sebbene|perché|quando|embora)\b"
 )
 _KEY = re.compile(r"\"(?:[^\"\\]|\\.)*\"\s*:")
 _BINDS = re.compile(
@@ -136,6 +137,8 @@ def _without(text: str, context: Context) -> tuple[Edit, ...] | None:
         return None
     if _SUBORDINATE.match(text) and parts[1] in gone:
         return None  # "Although it is safe" is no sentence
+    if _strands(text, parts, gone):
+        return None
     if any(two in gone and one not in gone and _shares(text, one, two) for one, two in pairs):
         return None
     edits = [
@@ -185,6 +188,26 @@ def _shares(text: str, one: Span, two: Span) -> bool:
     verb = verb_at(rest)
     own = _AMOUNT.match(rest) or (verb is not None and has_words(rest[: verb.start()]))
     return bool(own) and not has_verb(text[slice(*one)])
+
+
+def _strands(text: str, parts: Sequence[Span], gone: Sequence[Span]) -> bool:
+    """Say whether a subordinate clause would stay without the clause that it belongs to.
+
+    Of "If you pay and cancel, you get it back" that is the one behind the comma.
+    """
+    hangs = False
+    for part in parts:
+        joint = _joint(text, part)
+        rest = text[part[0] + len(joint) : part[1]]
+        if part in gone:
+            if hangs:
+                return True
+        elif _SUBORDINATE.match(rest):
+            hangs = True
+        elif hangs and joint.strip() == ",":
+            verb = verb_at(rest)
+            hangs = verb is None or not has_words(rest[: verb.start()])
+    return False
 
 
 def _aside_end(text: str, first: Span, end: int) -> int:

@@ -23,7 +23,7 @@ from faithguard.errors import ConfigError, UnfaithfulAnswerError
 from faithguard.guard import Course, Hold, Settings, feedback
 from faithguard.policy import BROKE_OFF, CUT, LEFT, decide
 from faithguard.repair import Rewrite
-from faithguard.repair._antecedents import leans
+from faithguard.repair._antecedents import is_replaceable, leans
 from faithguard.repair._cuts import balanced
 from faithguard.scorer import Progress, standing, tallied
 from faithguard.streaming._leads import Lead, choices, narrowed, wider
@@ -295,9 +295,11 @@ class StreamCourse:
         return report
 
     def _leans(self, unit: Unit, claims: Sequence[Claim]) -> bool:
-        """Say whether a unit begins with a word that meant what was left out before it."""
+        """Say whether a unit means, by a word in it, what was left out before it."""
         if not self._gone or unit.text[:1] in "\r\n" or not leans(unit.text):
             return False
+        if not is_replaceable(unit.text):
+            return True
         before = () if self.progress.report is None else self.progress.report.claims[-1:]
         # where both rest on one passage, it means what that is about
         first, second = (

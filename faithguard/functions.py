@@ -15,7 +15,6 @@ from collections.abc import (
     Awaitable,
     Callable,
     Generator,
-    Iterable,
     Iterator,
     Mapping,
     Sequence,
@@ -26,6 +25,7 @@ from dataclasses import dataclass
 from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 from faithguard.capture import Trace, new_id, passages_of, time_now
+from faithguard.contents import texts_in
 from faithguard.errors import CaptureError, ConfigError, UnfaithfulAnswerError
 from faithguard.guard import (
     MoreContext,
@@ -571,7 +571,11 @@ class _Call:
             return [output[0]], passages_of(output[1], origin="retriever")
         if _is_answer(output):
             rest = {k: v for k, v in output.items() if k not in ("answer", "context")}
-            others = [text for text in _texts(rest) if text.strip() and text not in self._own]
+            others = [
+                text
+                for text in texts_in(rest, strict=True)
+                if text.strip() and text not in self._own
+            ]
             context: Any = output.get("context")
             beside = () if context is None else passages_of(context, origin="retriever")
             return [output["answer"], *others], beside
@@ -590,7 +594,7 @@ class _Call:
         kept = {
             name: value
             for name, value in cast("Mapping[Any, Any]", output).items()
-            if name == "context" or self._own.issuperset(_texts({name: value}))
+            if name == "context" or self._own.issuperset(texts_in({name: value}))
         }
         return {**kept, "answer": text}
 
@@ -604,25 +608,6 @@ def _is_answer(output: Any) -> bool:
     return isinstance(output, Mapping) and isinstance(
         cast("Mapping[Any, Any]", output).get("answer"), str
     )
-
-
-def _texts(value: object) -> Iterator[str]:
-    """Yield the texts of a value, keys that are more than a name included."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for name, item in cast("Mapping[object, object]", value).items():
-            if isinstance(name, str) and " " in name:
-                yield name
-            yield from _texts(item)
-    elif isinstance(value, list | tuple | set | frozenset):
-        for item in cast("Iterable[object]", value):
-            yield from _texts(item)
-    elif value is not None and not isinstance(value, bool | int | float):
-        raise CaptureError(
-            f"the guarded function's dict holds an object of type {type(value).__name__} beside "
-            "its answer, which cannot be verified: return texts, numbers, lists and dicts there"
-        )
 
 
 def _checked_text(piece: Any) -> str:

@@ -345,7 +345,7 @@ class _NodeCall(Call):
         exchange = self.exchange(output)
         if exchange is None:
             return None
-        if not self.mends or exchange.answer != self.mends:
+        if exchange.answer != self.mends:
             raise CaptureError(
                 "with stream='claims' only the answer is released, and a model of the node wrote "
                 "something beside it (another text, or a call of a tool): leave `stream` out, so "

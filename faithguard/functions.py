@@ -101,6 +101,8 @@ def saw(passages: Any) -> None:
 
 
 def guarded(
+    bare: None = None,
+    /,
     *,
     domain: str | Policy | None = None,
     on_fail: OnFail | None = None,
@@ -134,6 +136,7 @@ def guarded(
     delivered once it is verified. What the question says is never evidence.
 
     Args:
+        bare: Nothing; the decorator is always called, `@guarded()` where all defaults do.
         domain: The domain, or a policy, whose thresholds decide.
         on_fail: "block": deliver the fallback, or raise; "regenerate": call the function again
             with the claims that failed, then block; "repair": correct or leave out the
@@ -169,6 +172,11 @@ def guarded(
     Raises:
         ConfigError: If a setting cannot be used, or names a parameter that is not there.
     """
+    if bare is not None:
+        raise ConfigError(
+            f"`guarded` got an object of type {type(bare).__name__}: write @faithguard.guarded() "
+            "above the function, with brackets and perhaps settings by name in them"
+        )
     settings = Settings.of(
         domain=domain,
         on_fail=on_fail,
@@ -211,11 +219,19 @@ class _Names:
             name: str | None = getattr(self, kind)
             needed = kind == "feedback" and settings.policy.on_fail == "regenerate"
             if name not in known and (needed or name != getattr(usual, kind)):
-                why = "on_fail='regenerate' hands the feedback to it" if needed else "you named it"
-                raise ConfigError(
-                    f"the function has no parameter {name!r} ({kind}=..., {why}): give it one, or "
-                    f"name another of {', '.join(known) or 'its parameters (it has none)'}"
-                )
+                others = ", ".join(known) or "none"
+                if needed:
+                    told = (
+                        f"the function has no parameter {name!r}, by which on_fail='regenerate' "
+                        f"hands it what was wrong: give it one, or name one of its own ({others}) "
+                        "by feedback=..."
+                    )
+                else:
+                    told = (
+                        f"the function has no parameter {name!r}, which {kind}={name!r} names: "
+                        f"give it one, or name one of its own ({others})"
+                    )
+                raise ConfigError(told)
 
 
 def _wrapped(function: Callable[..., Any], settings: Settings, names: _Names) -> Any:

@@ -276,6 +276,7 @@ def test_words_in_places_that_are_not_read_are_left_out(streams: bool, stream: s
     assert "9:45" not in got
 
 
+@pytest.mark.filterwarnings("ignore:Pydantic serializer:UserWarning")  # the SDK's, of its kind
 @pytest.mark.parametrize("stream", ["answer", "claims"])
 @pytest.mark.parametrize("streams", [False, True], ids=["whole", "events"])
 def test_an_item_of_a_kind_that_is_not_known_says_nothing_unverified(

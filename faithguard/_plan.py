@@ -35,6 +35,7 @@ from faithguard.types import (
 )
 from faithguard.verifiers import Context, Finding, Verifier
 from faithguard.verifiers.judge import Judge
+from faithguard.verifiers.nli import Nli
 
 __all__ = [
     "Both",
@@ -169,6 +170,8 @@ class Plan:
         self._unsplit = False
         self._failures: list[Failure] = []
         """Of whatever stage, also where a later one found a verdict: who was down is told."""
+        self._unasked: dict[str, Failure] = {}
+        """Why a verifier that might have spoken against a claim could not be asked about it."""
         self._cached = 0
         self._put: set[str] = set()
         """Claims that were put to a judge, whatever it or the cache said."""
@@ -318,7 +321,12 @@ class Plan:
                 news |= {claim.id: _missing(verifier.name, claim) for claim in claims}
             states.update(news)
             if states is self._states:
-                self._failures += [f for f in news.values() if isinstance(f, Failure)]
+                failed = {c: f for c, f in news.items() if isinstance(f, Failure)}
+                self._failures += failed.values()
+                # a model or a judge is asked for a verdict, which a later one can give as well;
+                # any other may be silent unless it has something against a claim
+                if not isinstance(verifier, Nli | Judge):
+                    self._unasked = {**failed, **self._unasked}
 
     def _facts(self) -> list[Claim]:
         return [claim for claim in self._claims if claim.kind == "fact"]
@@ -360,6 +368,8 @@ class Plan:
         if claim.kind != "fact":
             return claim
         state = self._states.get(claim.id)
+        if self._is_supported(claim):
+            state = self._unasked.get(claim.id, state)
         if state is not None:
             claim = claim.settled(state)
         elif self._seen.passages:

@@ -15,7 +15,6 @@ from collections.abc import (
     Awaitable,
     Callable,
     Generator,
-    Iterable,
     Iterator,
     Mapping,
     Sequence,
@@ -26,6 +25,7 @@ from dataclasses import dataclass
 from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 from faithguard.capture import Trace, new_id, passages_of, time_now
+from faithguard.contents import texts_in
 from faithguard.errors import CaptureError, ConfigError, UnfaithfulAnswerError
 from faithguard.guard import (
     MoreContext,
@@ -101,6 +101,8 @@ def saw(passages: Any) -> None:
 
 
 def guarded(
+    bare: None = None,
+    /,
     *,
     domain: str | Policy | None = None,
     on_fail: OnFail | None = None,
@@ -134,6 +136,7 @@ def guarded(
     delivered once it is verified. What the question says is never evidence.
 
     Args:
+        bare: Nothing; the decorator is always called, `@guarded()` where all defaults do.
         domain: The domain, or a policy, whose thresholds decide.
         on_fail: "block": deliver the fallback, or raise; "regenerate": call the function again
             with the claims that failed, then block; "repair": correct or leave out the
@@ -169,6 +172,11 @@ def guarded(
     Raises:
         ConfigError: If a setting cannot be used, or names a parameter that is not there.
     """
+    if bare is not None:
+        raise ConfigError(
+            f"`guarded` got an object of type {type(bare).__name__}: write @faithguard.guarded() "
+            "above the function, with brackets and perhaps settings by name in them"
+        )
     settings = Settings.of(
         domain=domain,
         on_fail=on_fail,
@@ -211,11 +219,19 @@ class _Names:
             name: str | None = getattr(self, kind)
             needed = kind == "feedback" and settings.policy.on_fail == "regenerate"
             if name not in known and (needed or name != getattr(usual, kind)):
-                why = "on_fail='regenerate' hands the feedback to it" if needed else "you named it"
-                raise ConfigError(
-                    f"the function has no parameter {name!r} ({kind}=..., {why}): give it one, or "
-                    f"name another of {', '.join(known) or 'its parameters (it has none)'}"
-                )
+                others = ", ".join(known) or "none"
+                if needed:
+                    told = (
+                        f"the function has no parameter {name!r}, by which on_fail='regenerate' "
+                        f"hands it what was wrong: give it one, or name one of its own ({others}) "
+                        "by feedback=..."
+                    )
+                else:
+                    told = (
+                        f"the function has no parameter {name!r}, which {kind}={name!r} names: "
+                        f"give it one, or name one of its own ({others})"
+                    )
+                raise ConfigError(told)
 
 
 def _wrapped(function: Callable[..., Any], settings: Settings, names: _Names) -> Any:
@@ -571,7 +587,11 @@ class _Call:
             return [output[0]], passages_of(output[1], origin="retriever")
         if _is_answer(output):
             rest = {k: v for k, v in output.items() if k not in ("answer", "context")}
-            others = [text for text in _texts(rest) if text.strip() and text not in self._own]
+            others = [
+                text
+                for text in texts_in(rest, strict=True)
+                if text.strip() and text not in self._own
+            ]
             context: Any = output.get("context")
             beside = () if context is None else passages_of(context, origin="retriever")
             return [output["answer"], *others], beside
@@ -590,7 +610,7 @@ class _Call:
         kept = {
             name: value
             for name, value in cast("Mapping[Any, Any]", output).items()
-            if name == "context" or self._own.issuperset(_texts({name: value}))
+            if name == "context" or self._own.issuperset(texts_in({name: value}))
         }
         return {**kept, "answer": text}
 
@@ -604,25 +624,6 @@ def _is_answer(output: Any) -> bool:
     return isinstance(output, Mapping) and isinstance(
         cast("Mapping[Any, Any]", output).get("answer"), str
     )
-
-
-def _texts(value: object) -> Iterator[str]:
-    """Yield the texts of a value, keys that are more than a name included."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for name, item in cast("Mapping[object, object]", value).items():
-            if isinstance(name, str) and " " in name:
-                yield name
-            yield from _texts(item)
-    elif isinstance(value, list | tuple | set | frozenset):
-        for item in cast("Iterable[object]", value):
-            yield from _texts(item)
-    elif value is not None and not isinstance(value, bool | int | float):
-        raise CaptureError(
-            f"the guarded function's dict holds an object of type {type(value).__name__} beside "
-            "its answer, which cannot be verified: return texts, numbers, lists and dicts there"
-        )
 
 
 def _checked_text(piece: Any) -> str:

@@ -60,7 +60,7 @@ class Scorer:
 
     Raises:
         ConfigError: If the band is not an interval in [0, 1], there is no verifier, or what is
-            said to be a judge is none.
+            said to be a judge, a verifier or an extractor is none.
     """
 
     def __init__(
@@ -75,12 +75,13 @@ class Scorer:
     ) -> None:
         if not 0.0 <= band[0] <= band[1] <= 1.0:
             raise ConfigError(f"`band` must be two ascending numbers in [0, 1], got {band!r}")
-        if verifiers is not None and not verifiers:
-            raise ConfigError("`verifiers` is empty: name at least one, or leave it out")
-        self.extractor: Extractor = extractor or LocalClaims()
-        self.verifiers: tuple[Verifier, ...] = tuple(
-            verifiers or (*(rule() for rule in RULES), Nli(words=True))
-        )
+        self.verifiers: tuple[Verifier, ...]
+        self.extractor: Extractor = LocalClaims() if extractor is None else extractor
+        _check_member("extractor", extractor, ("extract", "aextract"), "LocalClaims()")
+        if verifiers is None:
+            self.verifiers = (*(rule() for rule in RULES), Nli(words=True))
+        else:
+            self.verifiers = _checked_verifiers(verifiers)
         if judge is not None:
             self.verifiers += (_checked(judge),)
         self._together: Together | None = None
@@ -182,6 +183,39 @@ def _patience(call: Verify) -> float:
     """Return the seconds to wait for another's finding: no longer than for one's own."""
     own: object = getattr(call.verifier, "timeout", None)
     return min(_PATIENCE, own) if isinstance(own, int | float) else _PATIENCE
+
+
+def _checked_verifiers(verifiers: object) -> tuple[Verifier, ...]:
+    if isinstance(verifiers, str) or not isinstance(verifiers, Iterable):
+        value = repr(verifiers) if isinstance(verifiers, str | type) else _kind_of(verifiers)
+        raise ConfigError(f"`verifiers` is {value}: pass a list of verifiers, such as [Nli()]")
+    members = tuple(cast("Iterable[Verifier]", verifiers))
+    if not members:
+        raise ConfigError("`verifiers` is empty: name at least one, or leave it out")
+    for place, member in enumerate(members):
+        _check_member(f"verifiers[{place}]", member, ("verify", "averify"), "Nli()")
+    return members
+
+
+def _check_member(where: str, member: object, methods: tuple[str, str], like: str) -> None:
+    """Refuse what can be no stage of a cascade, while whoever passed it can still mend that."""
+    if member is None and where == "extractor":
+        return
+    if isinstance(member, type):
+        name = member.__name__
+        raise ConfigError(f"`{where}` is the class {name}: pass an object of it, {name}()")
+    if not all(callable(getattr(member, name, None)) for name in methods) or not isinstance(
+        getattr(member, "name", None), str
+    ):
+        value = repr(member) if isinstance(member, str) else _kind_of(member)
+        raise ConfigError(
+            f"`{where}` is {value}: pass an object with `name`, `{methods[0]}` and "
+            f"`{methods[1]}`, such as {like}"
+        )
+
+
+def _kind_of(value: object) -> str:
+    return f"of type {type(value).__name__}"
 
 
 def _checked(judge: object) -> Judge:

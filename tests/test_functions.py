@@ -8,7 +8,7 @@ import inspect
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -184,11 +184,17 @@ def test_parameters_may_have_other_names() -> None:
 )
 def test_a_parameter_that_is_not_there_is_an_error(options: dict[str, Any]) -> None:
     """It names those that are."""
-    with pytest.raises(ConfigError, match=r"no parameter '\w+' .*question, context"):
+    with pytest.raises(ConfigError, match=r"no parameter '\w+', .*question, context"):
 
         @guards(**options)
         def answer(question: str, context: str) -> str:
             return ""
+
+
+def test_a_decorator_without_brackets_is_an_error() -> None:
+    """It says how to write it."""
+    with pytest.raises(ConfigError, match=r"write @faithguard\.guarded\(\) above the function"):
+        guarded(cast(Any, lambda question: question))
 
 
 def test_settings_are_checked_at_once() -> None:

@@ -30,6 +30,7 @@ LAYERS: dict[str, int] = {
     "_verbs": 0,
     "_sources": 1,
     "errors": 0,
+    "contents": 1,
     "types": 0,
     "config": 1,
     "_offload": 1,

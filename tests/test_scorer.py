@@ -10,6 +10,8 @@ from typing import Any, Literal
 import pytest
 
 from faithguard import ConfigError, JudgeError, Scorer, VerifierError, __version__
+from faithguard.claims import LocalClaims
+from faithguard.policy import decide
 from faithguard.scorer import default_scorer
 from faithguard.testing import Clock, TableVerifier
 from faithguard.types import (
@@ -23,6 +25,8 @@ from faithguard.types import (
     Verdict,
 )
 from faithguard.verifiers import Context, Finding
+from faithguard.verifiers.nli import Nli
+from faithguard.verifiers.rules import RULES
 
 CONTEXT = (
     Passage(text="The forge opens at eight. The forge sells hinges."),
@@ -263,15 +267,55 @@ def test_nonsense_from_a_verifier_is_a_failure(score: Score, nonsense: Any) -> N
     assert report.total == 3
 
 
-def test_a_later_verifier_makes_up_for_one_that_failed(score: Score) -> None:
+def test_a_later_verifier_makes_up_for_a_model_that_failed(
+    score: Score, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A verdict that can still be had is asked for."""
-    broken = TableVerifier({"*": VerifierError("down")}, "broken@1")
+    model = Nli()
+    monkeypatch.setattr(model, "_knows", None)  # calling it fails
+    monkeypatch.setattr(model, "_reads", None)
     spare = TableVerifier({"*": 1.0}, "spare@1")
 
-    report = score(Scorer(verifiers=[broken, spare]), exchange())
+    report = score(Scorer(verifiers=[model, spare]), exchange())
 
     assert spare.asked == [ONE, TWO, THREE]
+    assert [failure.stage for failure in report.failures] == [model.name] * 3
     assert report.outcome == "scored"
+
+
+def test_what_might_have_spoken_against_a_claim_must_have_been_asked(score: Score) -> None:
+    """A rule that fails has vetoed nothing: only a verdict against the claim makes up for it."""
+    broken = TableVerifier({"*": RuntimeError(LEAK)}, "broken@1")
+    later = TableVerifier({"*": 1.0, TWO: 0.0}, "later@1")
+
+    report = score(Scorer(verifiers=[broken, later]), exchange())
+
+    assert later.asked == [ONE, TWO, THREE]
+    assert labels(report) == ["failed", "not_mentioned", "failed"]
+    assert report.outcome == "incomplete"
+    assert report.bounds == (0.0, 2 / 3)
+    assert {failure.stage for failure in report.failures} == {"broken@1"}
+    assert not decide(report, "support").passed
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"verifiers": [*RULES, Nli()]}, r"`verifiers\[0\]` is the class Fields.*Fields\(\)"),
+        ({"verifiers": ["nli"]}, r"`verifiers\[0\]` is 'nli': .*such as Nli\(\)"),
+        ({"verifiers": Nli()}, r"`verifiers` is of type Nli: pass a list"),
+        ({"verifiers": Nli}, r"`verifiers` is <class .*Nli'>: pass a list"),
+        ({"verifiers": "nli"}, r"`verifiers` is 'nli': pass a list"),
+        ({"verifiers": [Nli(), None]}, r"`verifiers\[1\]` is of type NoneType"),
+        ({"extractor": LocalClaims}, r"`extractor` is the class LocalClaims.*LocalClaims\(\)"),
+        ({"extractor": "local"}, r"`extractor` is 'local': .*such as LocalClaims\(\)"),
+    ],
+    ids=["classes", "name", "one", "a class", "a text", "nothing", "extractor", "its name"],
+)
+def test_what_is_no_stage_is_refused_at_once(options: dict[str, Any], told: str) -> None:
+    """It would fail at each answer; the error says what to pass."""
+    with pytest.raises(ConfigError, match=told):
+        Scorer(**options)
 
 
 def test_the_denominator_never_shrinks(score: Score) -> None:
@@ -306,13 +350,13 @@ def test_missing_verdicts_are_asked_again_once(score: Score) -> None:
 
 
 def test_a_missing_claim_is_the_next_verifiers(score: Score) -> None:
-    """What one left out is still open."""
+    """What one left out is still open; who was not asked has nothing against it for all we know."""
     lazy = Says(lambda claims, context: [], "lazy@1")
     spare = TableVerifier({"*": 1.0}, "spare@1")
 
     report = score(Scorer(verifiers=[lazy, spare]), exchange())
 
-    assert report.outcome == "scored"
+    assert report.outcome == "failed"
     assert len(lazy.calls) == 2
 
 

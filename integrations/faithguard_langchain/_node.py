@@ -33,6 +33,7 @@ from faithguard import (
     Scorer,
 )
 from faithguard.capture import passages_of
+from faithguard.contents import texts_in
 from faithguard.guard import (
     MoreContext,
     OnFail,
@@ -55,8 +56,6 @@ from faithguard_langchain._values import (
     answer_of,
     context_of,
     fields_of,
-    plain_input,
-    texts_in,
 )
 
 __all__ = ["verify_node"]
@@ -346,7 +345,7 @@ class _NodeCall(Call):
         exchange = self.exchange(output)
         if exchange is None:
             return None
-        if not self.mends or exchange.answer != self.mends:
+        if exchange.answer != self.mends:
             raise CaptureError(
                 "with stream='claims' only the answer is released, and a model of the node wrote "
                 "something beside it (another text, or a call of a tool): leave `stream` out, so "
@@ -402,14 +401,14 @@ class _NodeCall(Call):
             any(isinstance(m, AIMessage) for m in new)
             and answer_texts(new) is None
             and answer_of(rest, self._keys.answer) is None
-            and not self._trace.quoted_in(" ".join(texts_in(plain_input(rest))))
+            and not self._trace.quoted_in(" ".join(texts_in(rest)))
         )
 
     def _check_sends(self, output: Any) -> None:
         """Raise if a command hands another node something that nothing verifies."""
         goto = getattr(output, "goto", ())
         for target in cast("Sequence[Any]", goto if isinstance(goto, list | tuple) else [goto]):
-            told = " ".join(texts_in(plain_input(getattr(target, "arg", None))))
+            told = " ".join(texts_in(getattr(target, "arg", None)))
             if self._trace.quoted_in(told):
                 raise CaptureError(
                     "the node sends another one a text that a model wrote and nothing has "

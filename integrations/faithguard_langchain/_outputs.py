@@ -23,8 +23,11 @@ from langchain_core.messages import (
 from pydantic import BaseModel
 from pydantic.errors import PydanticUserError
 
+from faithguard import CaptureError, contents
+from faithguard.contents import parts_of
 from faithguard_langchain._scalars import (
     Scalar,
+    as_said,
     is_id,
     is_meta,
     is_scalar,
@@ -134,8 +137,9 @@ class Output:
 
     def _written(self, value: Any, name: str = "", depth: int = 8) -> Iterator[str]:
         """Yield the texts of a value that may be a model's."""
-        if not depth:
+        if not depth or value is None:
             return
+        value = as_said(value)
         if name and is_scalar(value):
             yield from self._stated(name, value)
         elif isinstance(value, str):
@@ -145,12 +149,12 @@ class Output:
                 yield from spoken(value)
         elif isinstance(value, Document):
             if not self._unobserved:
-                for text in (value.page_content, *texts_in(value.metadata)):
+                for text in (value.page_content, *contents.texts_in(value.metadata)):
                     yield from self._written(text, depth=depth - 1)
         elif isinstance(value, list | tuple | set | frozenset):
             yield from self._listed(list(cast("list[Any]", value)), name, depth)
         else:
-            yield from self._named(fields_of(value) or {}, depth)
+            yield from self._held(value, name, depth)
 
     def _said(self, text: str, name: str) -> Iterator[str]:
         """Yield the parts of a text that may be a model's; a word only if it wrote it so."""
@@ -195,12 +199,26 @@ class Output:
             )
         )
 
-    def _named(self, fields: Mapping[Any, Any], depth: int) -> Iterator[str]:
-        for name, item in fields.items():
-            if name not in self._context_keys:
-                yield from self._written(item, str(name), depth - 1)
-                if not self._unobserved and name not in self._own:
-                    yield from self._parts(str(name), words=_KEY_WORDS)  # a model may choose it
+    def _held(self, value: Any, own: str, depth: int) -> Iterator[str]:
+        """Yield the texts of what a value holds, and names that are more than a name."""
+        try:
+            parts = parts_of(value)
+        except CaptureError:  # it can be read only once, by whoever handed it in
+            if self._was_given(value):
+                return
+            raise
+        for name, item in parts:
+            if name in self._context_keys:
+                continue
+            yield from self._written(item, own if name is None else str(name), depth - 1)
+            if not isinstance(name, str):
+                yield from self._written(name, depth=depth - 1)
+            elif name in self._own:
+                continue
+            elif not self._unobserved:
+                yield from self._parts(name, words=_KEY_WORDS)  # a model may choose it
+            elif " " in name.strip():
+                yield name
 
     def _listed(self, items: list[Any], name: str, depth: int) -> Iterator[str]:
         answered = {m.tool_call_id for m in items if isinstance(m, ToolMessage)}
@@ -271,7 +289,7 @@ class Output:
 
     def _was_fetched(self, document: Document) -> bool:
         return document.page_content in self._fetched and not self._quotes(
-            " ".join(texts_in(document.metadata))
+            " ".join(contents.texts_in(document.metadata))
         )
 
 

@@ -8,14 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import date, time, timedelta
+from decimal import Decimal
+from enum import Enum
+from fractions import Fraction
 from typing import Any, TypeGuard, cast
+from uuid import UUID
 
 from pydantic import TypeAdapter
 
+from faithguard.contents import text_in
 from faithguard_langchain._values import fields_of
 
 __all__ = [
     "Scalar",
+    "as_said",
     "is_id",
     "is_meta",
     "is_scalar",
@@ -48,6 +55,19 @@ _PLACES = frozenset(
     "sources chunk chunks passage passages document documents doc docs rank".split()
 )
 """Numbers that say where something stands in the context."""
+
+
+_WRITTEN = Decimal | Fraction | date | time | timedelta | UUID
+"""Values that a model's output is read as, and that say what their text says."""
+
+
+def as_said(value: Any) -> Any:
+    """Return a text for bytes, and for what a parser makes of a number, a date or the like."""
+    if isinstance(value, Enum):
+        return as_said(value.value)
+    if isinstance(value, _WRITTEN):
+        return str(value)
+    return value if (text := text_in(value)) is None else text
 
 
 def is_scalar(value: object) -> TypeGuard[Scalar]:

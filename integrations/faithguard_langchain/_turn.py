@@ -19,7 +19,7 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
-from faithguard import Exchange, Passage, Policy, Record
+from faithguard import Exchange, Passage, Policy, Record, contents
 from faithguard.capture import Trace, time_now
 from faithguard.guard import Course, with_passages
 from faithguard_langchain._capture import tool_passages
@@ -266,7 +266,7 @@ def answer_texts(
         written = None if structured is None else _read(whole)
         fields += [] if written is None else [written]
         texts += [whole] if written is None else texts_in(written)
-    texts += texts_in(plain_input([*fields, structured]))
+    texts += contents.texts_in([*fields, structured])
     listed: list[Any] = [] if structured is None else list(listed_in(schema))
     # what a schema fills in by itself, no model wrote
     texts += _stated_in(fields or structured, listed, prompt) if structured is not None else ()

@@ -24,7 +24,8 @@ from llama_index.core.chat_engine.types import AgentChatResponse, StreamingAgent
 
 from faithguard import CaptureError
 from faithguard.capture import Trace
-from faithguard_llama_index._values import answer_of, copy_of, texts_in
+from faithguard.contents import texts_in
+from faithguard_llama_index._values import answer_of, copy_of
 
 __all__ = [
     "Drained",

@@ -8,7 +8,7 @@ attributes, so that a watcher can be set up before LlamaIndex is.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from faithguard import Passage
@@ -28,7 +28,6 @@ __all__ = [
     "query_text",
     "snapshots",
     "strings_in",
-    "texts_in",
 ]
 
 _ROLES: Mapping[str, Role] = {
@@ -125,52 +124,6 @@ def strings_in(value: Any, depth: int = 6) -> Iterator[str]:
     elif depth and isinstance(value, list | tuple):
         for item in cast(Sequence[Any], value):
             yield from strings_in(item, depth - 1)
-
-
-def texts_in(value: Any, but: Container[Any] = (), depth: int = 8) -> Iterator[str]:
-    """Yield all the strings in a value, in order: also keys, and what the fields of objects hold.
-
-    Args:
-        value: Plain data, nodes, messages, responses, objects of anybody's.
-        but: Keys and fields that are left out.
-        depth: How far to look.
-    """
-    seen: set[int] = set()
-    open_: list[tuple[Any, int]] = [(value, depth)]
-    while open_:
-        item, depth = open_.pop()
-        if isinstance(item, str):
-            yield item
-        elif isinstance(item, bytes):
-            yield item.decode(errors="replace")
-        elif depth and id(item) not in seen:
-            seen.add(id(item))
-            parts = [part for part in _parts(item, but) if not isinstance(part, int | float)]
-            open_ += ((part, depth - 1) for part in reversed(parts))
-
-
-def _parts(value: Any, but: Container[Any]) -> list[Any]:
-    if isinstance(value, Mapping):
-        items = cast(Mapping[Any, Any], value).items()
-        return [part for name, item in items if name not in but for part in (name, item)]
-    if isinstance(value, list | tuple | set | frozenset):
-        return list(cast("list[Any]", value))
-    if isinstance(value, BaseException):
-        return [*value.args, vars(value)]
-    if isinstance(value, type) or cast(Any, type(value)).__module__ == "builtins":
-        return []
-    # pydantic keeps private fields, and such as no class names, apart
-    dicts = (
-        getattr(value, name, None)
-        for name in ("__dict__", "__pydantic_extra__", "__pydantic_private__")
-    )
-    return [
-        item
-        for held in dicts
-        if isinstance(held, dict)
-        for name, item in cast("dict[Any, Any]", held).items()
-        if name not in but
-    ]
 
 
 def copy_of(value: Any) -> Any:

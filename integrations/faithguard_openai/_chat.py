@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from faithguard import CaptureError, Passage
 from faithguard_openai._events import Event, encoded, events_in, json_in
-from faithguard_openai._reply import Answer, Manner, added, mapping, shown, untitled
+from faithguard_openai._reply import Answer, Manner, added, known, mapping, shown, untitled
 
 __all__ = ["CALLS", "ChatChunks", "ChatReply", "chunk_of", "index_of"]
 
@@ -24,7 +24,7 @@ class ChatReply:
     """A chat completion in one piece."""
 
     def __init__(self, body: bytes, manner: Manner) -> None:
-        self._body = json_in(body)
+        self._body = known(json_in(body), _OF_REPLIES)
         choices: Any = self._body.get("choices")
         if not isinstance(choices, list) or not choices:
             raise CaptureError("the server's reply holds no choices: it is no chat completion")
@@ -106,11 +106,12 @@ class ChatChunks:
             if event.data.get("error"):
                 self._fault = event
             elif not isinstance(choices, list) or not choices:
-                self._chunks.append((None, event.data))
+                self._chunks.append((None, known(event.data, _OF_REPLIES)))
             else:
                 for place, choice in enumerate(cast("list[Any]", choices)):
                     key = index_of(choice, place)
-                    alone = {**event.data, "choices": [_spoken_by(choice, "delta")]}
+                    spoken = [_spoken_by(choice, "delta")]
+                    alone = {**known(event.data, _OF_REPLIES), "choices": spoken}
                     self._chunks.append((key, alone))
 
     @property
@@ -229,13 +230,26 @@ def index_of(choice: Any, place: int) -> int:
     return index if isinstance(index, int) else place
 
 
-_PLACES = ("message", "delta", "text")
-"""Where a choice can say something."""
+_OF_REPLIES = frozenset(
+    "id object created model system_fingerprint service_tier provider choices usage obfuscation "
+    "citations prompt_filter_results moderation".split()
+)
+_OF_CHOICES = frozenset(
+    "index finish_reason native_finish_reason stop_reason matched_stop logprobs "
+    "content_filter_results content_filter_offsets".split()
+)
+_OF_MESSAGES = frozenset(
+    "role name content refusal audio annotations tool_calls function_call reasoning "
+    "reasoning_content reasoning_details thinking".split()
+)
+"""Where a reply of a server's holds strings that are read here, or are none of the answer's."""
 
 
 def _spoken_by(choice: Any, place: str) -> dict[str, Any]:
     """Return a choice that says something in this place only, which is verified."""
-    kept = {name: item for name, item in choice.items() if name == place or name not in _PLACES}
+    kept = known(choice, {*_OF_CHOICES, place})
+    if isinstance(message := kept.get(place), Mapping):
+        kept[place] = known(cast("Mapping[str, Any]", message), _OF_MESSAGES)
     return cast("dict[str, Any]", untitled(kept))
 
 

@@ -28,6 +28,8 @@ class ChatRetold(Retold[str]):
         super().__init__()
         self._manner = manner
         self._head: Mapping[str, Any] = {}
+        self._index: int | None = None
+        """Of the choice that is told, as the server has it."""
         self._opens = True
         """Whether the server has not said whose message it is."""
         self._opened = False
@@ -46,7 +48,9 @@ class ChatRetold(Retold[str]):
             raise FaultError(event)
         choices: Any = data.get("choices")
         held = cast("list[Any]", choices) if isinstance(choices, list) else []
-        own = [choice for place, choice in enumerate(held) if index_of(choice, place) == 0]
+        if self._index is None and held:  # one was asked for, whatever its number
+            self._index = index_of(held[0], 0)
+        own = [c for place, c in enumerate(held) if index_of(c, place) == self._index]
         choice = mapping(own[0] if own else None)
         if own or not self._head:  # what comes before the first choice may have no name
             self._head = data

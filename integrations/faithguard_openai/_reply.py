@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, cast
 
 from faithguard import Passage
+from faithguard.contents import texts_in
 
-__all__ = ["Answer", "Manner", "Reply", "added", "mapping", "shown", "untitled"]
+__all__ = ["Answer", "Manner", "Reply", "added", "known", "mapping", "shown", "untitled"]
 
 
 _OF_PLACES = ("type", "url", "file_id", "filename", "container_id")
@@ -106,6 +107,14 @@ def _part(part: object) -> list[str]:
     held = mapping(part)
     texts = [held[name] for name in ("text", "refusal", "transcript") if name in held]
     return [text if isinstance(text, str) else json.dumps(text) for text in texts or [part]]
+
+
+def known(value: Mapping[str, Any], names: Container[str]) -> dict[str, Any]:
+    """Return a mapping without what may be words under a name that is not known.
+
+    Nothing has verified them, and nobody could say whose they are.
+    """
+    return {n: item for n, item in value.items() if n in names or not any(texts_in(item))}
 
 
 def untitled(value: Any) -> Any:

@@ -8,16 +8,18 @@ attempt's, or held back.
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from faithguard import Passage
+from faithguard.contents import texts_in
 from faithguard_openai._events import Event, encoded, events_in, json_in
 from faithguard_openai._evidence import found_in_files
-from faithguard_openai._reply import Answer, Manner, added, mapping, shown, untitled
+from faithguard_openai._reply import Answer, Manner, added, known, mapping, shown, untitled
 
-__all__ = ["ResponseEvents", "ResponseReply", "is_call", "items_of", "marked"]
+__all__ = ["ResponseEvents", "ResponseReply", "bare", "is_call", "is_said", "items_of", "marked"]
 
 _SERVERS_OWN = (
     "file_search_call",
@@ -26,6 +28,12 @@ _SERVERS_OWN = (
     "image_generation_call",
     "mcp_call",
 )
+_OF_ITEMS = frozenset("id type role status phase content".split())
+_OF_PARTS = frozenset("type text refusal annotations logprobs".split())
+"""Where a message, or a part of one, holds strings that are read here, or that say nothing."""
+_UNSAID = ("reasoning", "compaction", "item_reference", "mcp_list_tools", "mcp_approval_request")
+_OF_CALLS = re.compile(r"\w+_call(_output)?")
+"""The items that are not for a reader."""
 _CALLERS = ("mcp_approval_request",)
 _STAY = ("file_search_call",)
 """What stays beside a text that is put in the place of a model's: it holds documents."""
@@ -35,7 +43,7 @@ class ResponseReply:
     """A response in one piece."""
 
     def __init__(self, body: bytes, manner: Manner) -> None:
-        self._body = untitled(json_in(body))
+        self._body = bare(json_in(body))
         self._refuses = manner.refuses
 
     @property
@@ -79,7 +87,7 @@ class ResponseEvents:
 
     def __init__(self, body: bytes, manner: Manner) -> None:
         self._refuses = manner.refuses
-        events = [Event(name, untitled(data)) for name, data in events_in(body)]
+        events = [Event(name, bare(data)) for name, data in events_in(body)]
         faults = [e for e in events if e.data.get("type") == "error" or e.data.get("error")]
         self._events = faults or events
         self._failed = bool(faults)
@@ -144,6 +152,41 @@ def items_of(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [mapping(item) for item in cast("list[Any]", output)] if isinstance(output, list) else []
 
 
+def is_said(item: Mapping[str, Any]) -> bool:
+    """Say whether what an item says is for a reader: a message's, or that of a kind not known."""
+    kind = str(item.get("type", "message"))
+    return kind == "message" or not (kind in _UNSAID or _OF_CALLS.fullmatch(kind))
+
+
+def bare(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a response, or an event, without words of messages in places that are not read."""
+    plain: dict[str, Any] = untitled(data)
+    if isinstance(plain.get("item"), Mapping):
+        plain["item"] = _bare_item(plain["item"])
+    if isinstance(plain.get("part"), Mapping):
+        plain["part"] = _bare_part(plain["part"])
+    if isinstance(plain.get("response"), Mapping):
+        plain["response"] = bare(plain["response"])
+    if isinstance(output := plain.get("output"), list):
+        plain["output"] = [_bare_item(item) for item in cast("list[Any]", output)]
+    return plain
+
+
+def _bare_item(item: Any) -> Any:
+    held = mapping(item)
+    if not held or held.get("type", "message") != "message":
+        return item
+    kept = known(held, _OF_ITEMS)
+    if isinstance(content := kept.get("content"), list):
+        kept["content"] = [_bare_part(part) for part in cast("list[Any]", content)]
+    return kept
+
+
+def _bare_part(part: Any) -> Any:
+    held = mapping(part)
+    return known(held, _OF_PARTS) if held.get("type") in ("output_text", "refusal") else part
+
+
 def _said(body: Mapping[str, Any]) -> str:
     """Return all that a response says to its reader."""
     texts = [text for item in items_of(body) for text in _message(item)]
@@ -152,7 +195,11 @@ def _said(body: Mapping[str, Any]) -> str:
 
 
 def _message(item: Mapping[str, Any]) -> list[str]:
-    return shown(item.get("content")) if item.get("type", "message") == "message" else []
+    if not is_said(item):
+        return []
+    if item.get("type", "message") == "message":
+        return shown(item.get("content"))
+    return list(texts_in(item, but=("id", "type", "role", "status")))
 
 
 def _answer(body: Mapping[str, Any], said: str) -> Answer:
@@ -200,7 +247,7 @@ def _speaks(kind: str) -> bool:
 
 
 def _hushed(body: Mapping[str, Any]) -> dict[str, Any]:
-    kept = [item for item in items_of(body) if item.get("type", "message") != "message"]
+    kept = [item for item in items_of(body) if not is_said(item)]
     return {**body, "output": kept, "output_text": ""}
 
 

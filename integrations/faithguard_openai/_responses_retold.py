@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, cast
 from faithguard import Passage
 from faithguard_openai._events import Event
 from faithguard_openai._evidence import found_in_files
-from faithguard_openai._reply import mapping, shown, untitled
-from faithguard_openai._responses import is_call, items_of, marked
+from faithguard_openai._reply import known, mapping, shown
+from faithguard_openai._responses import bare, is_call, is_said, items_of, marked
 from faithguard_openai._retold import FaultError, Retold
 
 __all__ = ["ResponseRetold"]
@@ -93,7 +93,7 @@ class ResponseRetold(Retold[Part]):
     # -- what the server sends --------------------------------------------------------------------
 
     def _read(self, event: Event) -> None:
-        event = Event(event.name, untitled(event.data))
+        event = Event(event.name, bare(event.data))
         data = event.data
         kind = str(data.get("type"))
         if kind == "error" or data.get("error"):
@@ -255,7 +255,7 @@ class ResponseRetold(Retold[Part]):
         if item.get("type") == "reasoning":
             kept = ("id", "type", "status", "encrypted_content")
             return {**{name: item[name] for name in kept if name in item}, "summary": []}
-        return dict(item)
+        return known(item, ("id", "type", "status")) if is_said(item) else dict(item)
 
     def ended(self, note: Any) -> Iterator[Event]:
         """Yield all that was not told, and how the reply ended."""

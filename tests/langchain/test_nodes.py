@@ -23,6 +23,7 @@ from langgraph.types import Command, Send, StreamWriter, interrupt
 from pydantic import BaseModel
 
 from faithguard import CaptureError, ConfigError, UnfaithfulAnswerError
+from faithguard.guard import Stream
 from faithguard_langchain import verify_node
 
 from .agents import ASK, HOPS, MODES, TOOLS, WAYS
@@ -314,6 +315,15 @@ def test_an_update_without_a_word_passes() -> None:
     assert graph(checked(lambda state: None)).invoke(GIVEN)["question"] == QUESTION
     with pytest.raises(CaptureError, match="answer_key"):
         graph(checked(lambda state: {"hint": LIE})).invoke(GIVEN)
+
+
+@pytest.mark.parametrize("stream", ["answer", "claims"])
+@pytest.mark.parametrize("answer", ["", "  "])
+def test_an_answer_without_a_word_passes(answer: str, stream: Stream) -> None:
+    """It states nothing, whether it is held as a whole or by claim."""
+    node = verify_node(lambda state: {"answer": answer}, stream=stream, fallback=FALLBACK, sinks=[])
+
+    assert graph(node, docs=[HOURS]).invoke({"question": QUESTION})["answer"] == answer
 
 
 def test_a_send_hands_over_nothing_unverified() -> None:

@@ -256,3 +256,44 @@ def test_a_citation_keeps_its_link_and_loses_its_title(
     assert GOOD in got
     assert "quay.example" in got
     assert "9:45" not in got
+
+
+@pytest.mark.parametrize("stream", ["answer", "claims"])
+@pytest.mark.parametrize("streams", [False, True], ids=["whole", "events"])
+def test_words_in_places_that_are_not_read_are_left_out(streams: bool, stream: str) -> None:
+    """The answer passes, so nothing of an item or a part may ride along."""
+    part = {"type": "output_text", "text": GOOD, "annotations": [], "note": BAD}
+    said = [{"content": [part], "remark": BAD, "id": "msg_1"}]
+
+    async def use(safe: Any) -> str:
+        asked = {"model": "m", "instructions": TOLD, "input": QUESTION, "stream": streams}
+        made = await settled(safe.responses.create(**asked))
+        return "".join([e.to_json() async for e in each(made)]) if streams else made.to_json()
+
+    with ChatServer(lambda _: said) as server:
+        got = played(server, use, is_async=False, stream=stream, fallback=FALLBACK)
+    assert GOOD in got
+    assert "9:45" not in got
+
+
+@pytest.mark.filterwarnings("ignore:Pydantic serializer:UserWarning")  # the SDK's, of its kind
+@pytest.mark.parametrize("stream", ["answer", "claims"])
+@pytest.mark.parametrize("streams", [False, True], ids=["whole", "events"])
+def test_an_item_of_a_kind_that_is_not_known_says_nothing_unverified(
+    streams: bool, stream: str
+) -> None:
+    """Held as a whole it blocks like an unknown part; by claim its words are left out."""
+    said = [{"content": [{"type": "output_text", "text": GOOD, "annotations": []}]}]
+    said += [{"type": "announcement", "id": "x", "text": BAD}]
+
+    async def use(safe: Any) -> str:
+        asked = {"model": "m", "instructions": TOLD, "input": QUESTION, "stream": streams}
+        made = await settled(safe.responses.create(**asked))
+        return "".join([e.to_json() async for e in each(made)]) if streams else made.to_json()
+
+    with ChatServer(lambda _: said) as server:
+        got = played(server, use, is_async=False, stream=stream, fallback=FALLBACK)
+    by_claim = streams and stream == "claims"
+    assert "9:45" not in got
+    assert (GOOD in got) == by_claim
+    assert (FALLBACK in got) != by_claim

@@ -890,3 +890,47 @@ def test_a_slow_reader_holds_the_model_up() -> None:
         assert server.left.wait(10)
     assert told > 10
     assert tasks == 1
+
+
+@pytest.mark.parametrize("stream", ["answer", "claims"])
+def test_a_choice_of_another_number_is_no_way_around(stream: str) -> None:
+    """One was asked for; it is verified, and ends, under whatever number it comes."""
+
+    def script(body: dict[str, Any]) -> Iterator[Told]:
+        for name, data in events_of(body, BAD):
+            yield name, {**data, "choices": [{**c, "index": 1} for c in data["choices"]]}
+
+    async def use(safe: Any) -> list[Any]:
+        made = await settled(
+            safe.chat.completions.create(model="m", messages=system(), stream=True)
+        )
+        return [choice async for chunk in each(made) for choice in chunk.choices]
+
+    with EventServer(script) as server:
+        choices = played(server, use, is_async=False, stream=stream, fallback=FALLBACK)
+    assert "".join(choice.delta.content or "" for choice in choices) == FALLBACK
+    assert choices[-1].finish_reason == "content_filter"
+
+
+@pytest.mark.parametrize("stream", ["answer", "claims"])
+def test_words_in_places_of_a_chunk_that_are_not_read_are_left_out(stream: str) -> None:
+    """The answer passes, so nothing of a chunk, a choice or a delta may ride along."""
+
+    def script(body: dict[str, Any]) -> Iterator[Told]:
+        for name, data in events_of(body, GOOD):
+            choices = [
+                {**c, "remark": BAD, "delta": {**c["delta"], "note": BAD}} for c in data["choices"]
+            ]
+            yield name, {**data, "note": [BAD], "choices": choices}
+
+    async def use(safe: Any) -> str:
+        made = await settled(
+            safe.chat.completions.create(model="m", messages=system(), stream=True)
+        )
+        return "".join([chunk.to_json() async for chunk in each(made)])
+
+    with EventServer(script) as server:
+        got = played(server, use, is_async=False, stream=stream, fallback=FALLBACK)
+    assert FALLBACK not in got
+    assert '"passed": true' in got
+    assert "9:45" not in got

@@ -10,7 +10,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import unquote
 
 import pytest
@@ -173,6 +173,10 @@ def test_labels_that_say_nothing_must_be_explained(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="say what they mean"):
         Nli(folder, labels={**meant, "LABEL_1": "neutral"})
     assert served(folder, labels=meant).labels == ("neutral", "contradiction", "entailment")
+    with pytest.raises(ConfigError, match="`labels` names 'LABEL_7'"):
+        Nli(folder, labels={**meant, "LABEL_7": "neutral"})
+    with pytest.raises(ConfigError, match="`labels` is of type list"):
+        Nli(folder, labels=cast(Any, ["entailment"]))
 
 
 def test_weights_that_can_hold_code_are_not_read(tmp_path: Path) -> None:

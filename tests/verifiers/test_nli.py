@@ -12,7 +12,7 @@ from faithguard import Claim, ConfigError, Failure, Passage, Verdict
 from faithguard.testing import check_verifier
 from faithguard.verifiers import Context
 from faithguard.verifiers._lexical import Lexical
-from faithguard.verifiers.nli import Nli, read
+from faithguard.verifiers.nli import SHIPPED, Nli, read
 from faithguard.verifiers.nli._fusion import Fusion
 from faithguard.verifiers.nli._language import is_english
 from faithguard.verifiers.nli._model import Scores
@@ -402,3 +402,11 @@ def test_an_answer_of_any_length_is_read_only_so_far() -> None:
     assert alone[3].kind == "budget"
     with pytest.raises(ConfigError, match="most"):
         Nli(most=0)
+
+
+def test_a_model_that_says_what_its_labels_mean_takes_no_others() -> None:
+    """They would be ignored."""
+    with pytest.raises(ConfigError, match="says itself what its labels mean"):
+        Nli(SHIPPED, labels={"entailment": "contradiction"})
+    with pytest.raises(ConfigError, match="says itself what its labels mean"):
+        Nli(labels={"entailment": "contradiction"})

@@ -83,7 +83,19 @@ def served(
         ConfigError: If there is no such model, it is not pinned, or its labels are not known.
     """
     folder = _folder(model, revision)
-    return _ours(folder) if (folder / "model.json").is_file() else _another(folder, labels)
+    if labels is not None and not isinstance(cast(object, labels), Mapping):
+        raise ConfigError(
+            f"`labels` is of type {type(labels).__name__}: pass a dict of the model's own labels "
+            "and what they mean"
+        )
+    if not (folder / "model.json").is_file():
+        return _another(folder, labels)
+    if labels is not None:
+        raise ConfigError(
+            f"{os.fspath(model)!r} says itself what its labels mean, so labels={labels!r} says "
+            "nothing: leave it out"
+        )
+    return _ours(folder)
 
 
 def _folder(model: str | os.PathLike[str], revision: str | None) -> Path:
@@ -174,6 +186,12 @@ def _another(folder: Path, labels: Mapping[str, str] | None) -> Served:
 
 def _meant(folder: Path, names: list[str], given: Mapping[str, str]) -> tuple[str, ...]:
     """Return what the labels of a model mean, in its order."""
+    strange = next((name for name in given if name not in names), None)
+    if strange is not None:
+        raise ConfigError(
+            f"`labels` names {strange!r}, but the model in {str(folder)!r} has {names!r}: name "
+            "these"
+        )
     found: list[str] = []
     for name in names:
         plain = re.sub(r"[^a-z]", "", name.lower()).removesuffix("ment").removesuffix("ion")

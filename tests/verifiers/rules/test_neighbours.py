@@ -48,7 +48,7 @@ RIGHT = [
     ("The inn is by the lake; rooms have balconies.", "The inn has balconies."),
     ("Helmets and gloves are included; poles can be rented.", "Gloves are included."),
     ("Oil is included. Tyres are part of it.", "Tyres are included."),
-    ("Mr Holm led the choir until 2019. Since then Ms Rask has.", "Ms Rask leads the choir."),
+    ("Until 2019 the red ferry ran daily; then the grey ferry came.", "The grey ferry ran daily."),
     ("Orla is a wiki for clubs, made by Ida Holm.", "Orla was made by Ida Holm."),
     ("The tower has a shop; the garden is open to visitors of the tower.", "The tower is open."),
     ("Towels are free. The same applies to lockers, which are new.", "Lockers are free."),

@@ -8,7 +8,6 @@ feature is decides the caller: here the log odds of entailment; fusion adds word
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -64,7 +63,7 @@ def log_odds(p: float) -> float:
     return math.log(p / (1.0 - p))
 
 
-def fit(pairs: Sequence[tuple[Mapping[str, float], bool]], *, ridge: float = 0.0) -> Logistic:
+def fit(pairs: Sequence[tuple[Mapping[str, float], bool]]) -> Logistic:
     """Return the most likely logistic model, both labels weighing the same.
 
     Balanced, so that 0.5 is where the two kinds of error cost the same, whatever share of the
@@ -72,9 +71,6 @@ def fit(pairs: Sequence[tuple[Mapping[str, float], bool]], *, ridge: float = 0.0
 
     Args:
         pairs: At least one of either label; all with the same features.
-        ridge: What a weight costs, for features of unit variance, counted in pairs: features that
-            say nearly the same then share their weight instead of cancelling each other out.
-            Source: le Cessie and van Houwelingen (1992).
     """
     good = sum(supported for _, supported in pairs)
     if not 0 < good < len(pairs):
@@ -84,13 +80,9 @@ def fit(pairs: Sequence[tuple[Mapping[str, float], bool]], *, ridge: float = 0.0
         ([*(features[name] for name in names), 1.0], supported) for features, supported in pairs
     ]
     share = {True: 0.5 * len(pairs) / good, False: 0.5 * len(pairs) / (len(pairs) - good)}
-    costs = [
-        _RIDGE + ridge * statistics.pvariance([x[n] for x, _ in rows])
-        for n in range(len(names) + 1)
-    ]
     weights = [0.0] * (len(names) + 1)
     for _ in range(_ROUNDS):
-        change = _newton(rows, weights, share, costs)
+        change = _newton(rows, weights, share)
         weights = [weight + step for weight, step in zip(weights, change, strict=True)]
         if max(map(abs, change)) < _CLOSE:
             break
@@ -98,15 +90,12 @@ def fit(pairs: Sequence[tuple[Mapping[str, float], bool]], *, ridge: float = 0.0
 
 
 def _newton(
-    rows: Sequence[tuple[list[float], bool]],
-    weights: Sequence[float],
-    share: Mapping[bool, float],
-    costs: Sequence[float],
+    rows: Sequence[tuple[list[float], bool]], weights: Sequence[float], share: Mapping[bool, float]
 ) -> list[float]:
     """Return one step towards the best weights."""
     size = len(weights)
-    slope = [-cost * weight for cost, weight in zip(costs, weights, strict=True)]
-    bend = [[costs[i] if i == j else 0.0 for j in range(size)] for i in range(size)]
+    slope = [-_RIDGE * weight for weight in weights]
+    bend = [[_RIDGE if i == j else 0.0 for j in range(size)] for i in range(size)]
     for x, supported in rows:
         p = _sigmoid(sum(weight * value for weight, value in zip(weights, x, strict=True)))
         off, curve = share[supported] * (supported - p), share[supported] * p * (1.0 - p)

@@ -30,9 +30,6 @@ _MOST = 2_000
 _KEPT = 0.4
 """For each row, claims that keep to the wording."""
 
-_RIDGE = 200.0
-"""Of the weights; without it the many features that count words cancel each other out by chance."""
-
 _AMONG = (3, 12)
 """Passages of other rows that a context stands among."""
 
@@ -60,7 +57,7 @@ def fuse(folder: Path, rows: Sequence[Row], *, seed: int) -> Logistic | None:
     ]
     if len({supported for _, supported in pairs}) < 2:
         return None
-    found = fit(pairs, ridge=_RIDGE)
+    found = fit(pairs)
     text = {"weights": dict(found.weights), "intercept": found.intercept, "rows": len(pairs)}
     (folder / "fusion.json").write_text(json.dumps(text, indent=2) + "\n", "utf-8")
     return found

@@ -2,7 +2,8 @@
 
 In: anything that an app puts beside an answer. Out: what it is made of, each with its name: keys
 and items of mappings, items of collections, fields of objects (slots, private and extra fields
-included), arguments of exceptions. What can be read only once is refused.
+included), arguments of exceptions. What can be read only once is refused, unless it is at its
+end.
 """
 
 from __future__ import annotations
@@ -55,6 +56,8 @@ def parts_of(value: Any) -> list[Part]:
         CaptureError: If it can be read only once, as a generator can: nobody could verify it and
             leave it whole.
     """
+    if _has_ended(value):
+        return []
     if isinstance(value, Iterator | AsyncIterator | Awaitable):
         raise CaptureError(
             f"an object of type {type(value).__name__} stands beside the answer, and can be read "
@@ -73,6 +76,16 @@ def parts_of(value: Any) -> list[Part]:
     if isinstance(value, Collection):
         found += (Part(None, item) for item in cast("Collection[Any]", value))
     return found
+
+
+def _has_ended(value: object) -> bool:
+    """Say whether it is a generator that is at its end: nobody can read anything from it."""
+    if isinstance(value, types.GeneratorType):
+        return cast("types.GeneratorType[Any, Any, Any]", value).gi_frame is None
+    if isinstance(value, types.AsyncGeneratorType):
+        # the frame goes away as the generator ends, though its type says that it is always there
+        return cast("Any", value).ag_frame is None
+    return False
 
 
 def _fields(value: object) -> Iterator[Part]:

@@ -45,7 +45,7 @@ def text_in(value: object) -> str | None:
     if isinstance(value, str | UserString):
         return str(value)
     if isinstance(value, bytes | bytearray | memoryview):
-        return bytes(value).decode(errors="replace")
+        return bytes(cast("Any", value)).decode(errors="replace")
     return None
 
 
@@ -58,9 +58,10 @@ def parts_of(value: Any) -> list[Part]:
     """
     if _has_ended(value):
         return []
+    kind = type(value).__name__
     if isinstance(value, Iterator | AsyncIterator | Awaitable):
         raise CaptureError(
-            f"an object of type {type(value).__name__} stands beside the answer, and can be read "
+            f"an object of type {kind} stands beside the answer, and can be read "
             "only once, so that it cannot be verified: put a list there, or a text"
         )
     if isinstance(value, type | range | types.ModuleType) or text_in(value) is not None:

@@ -2,7 +2,8 @@
 
 In: anything that an app puts beside an answer. Out: what it is made of, each with its name: keys
 and items of mappings, items of collections, fields of objects (slots, private and extra fields
-included), arguments of exceptions. What can be read only once is refused.
+included), arguments of exceptions. What can be read only once is refused, unless it is at its
+end.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def text_in(value: object) -> str | None:
     if isinstance(value, str | UserString):
         return str(value)
     if isinstance(value, bytes | bytearray | memoryview):
-        return bytes(value).decode(errors="replace")
+        return bytes(cast("Any", value)).decode(errors="replace")
     return None
 
 
@@ -55,9 +56,12 @@ def parts_of(value: Any) -> list[Part]:
         CaptureError: If it can be read only once, as a generator can: nobody could verify it and
             leave it whole.
     """
+    if _has_ended(value):
+        return []
+    kind = type(value).__name__
     if isinstance(value, Iterator | AsyncIterator | Awaitable):
         raise CaptureError(
-            f"an object of type {type(value).__name__} stands beside the answer, and can be read "
+            f"an object of type {kind} stands beside the answer, and can be read "
             "only once, so that it cannot be verified: put a list there, or a text"
         )
     if isinstance(value, type | range | types.ModuleType) or text_in(value) is not None:
@@ -73,6 +77,16 @@ def parts_of(value: Any) -> list[Part]:
     if isinstance(value, Collection):
         found += (Part(None, item) for item in cast("Collection[Any]", value))
     return found
+
+
+def _has_ended(value: object) -> bool:
+    """Say whether it is a generator that is at its end: nobody can read anything from it."""
+    if isinstance(value, types.GeneratorType):
+        return cast("types.GeneratorType[Any, Any, Any]", value).gi_frame is None
+    if isinstance(value, types.AsyncGeneratorType):
+        # the frame goes away as the generator ends, though its type says that it is always there
+        return cast("Any", value).ag_frame is None
+    return False
 
 
 def _fields(value: object) -> Iterator[Part]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import functools
 from collections import UserDict, UserString, deque
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from datetime import date
 from enum import Enum
 from types import MappingProxyType, SimpleNamespace
@@ -136,6 +137,31 @@ def test_all_guards_refuse_what_can_be_read_only_once(way: int, make: Callable[[
     """Nobody could verify it and leave it whole."""
     with pytest.raises(CaptureError, match="read only once"):
         _guards()[way](make())
+
+
+def test_a_generator_holds_nothing_at_its_end_only() -> None:
+    """One that has begun can be read on; whether it blocks or is awaited makes no difference."""
+    words = (word for word in [BESIDE])
+    for _ in range(2):
+        with pytest.raises(CaptureError, match="read only once"):
+            list(texts_in([words]))
+        next(words, None)
+    assert next(words, None) is None
+    assert list(texts_in([words])) == []
+
+    async def told() -> AsyncGenerator[str, None]:
+        yield BESIDE
+
+    async def read() -> None:
+        words = told()
+        for _ in range(2):
+            with pytest.raises(CaptureError, match="read only once"):
+                list(texts_in([words]))
+            await anext(words, None)
+        assert await anext(words, None) is None
+        assert list(texts_in([words])) == []
+
+    asyncio.run(read())
 
 
 @pytest.mark.parametrize("value", OBJECTS.values(), ids=OBJECTS)

@@ -86,7 +86,7 @@ class Output:
         quotes: Callable[[str], bool],
         writing: Callable[[], _Writing] | None,
         listed: Iterable[str] = (),
-        context_keys: Container[str] = (),
+        context_keys: Container[object] = (),
     ) -> None:
         self.value = value
         self._key = key

@@ -249,6 +249,21 @@ def test_what_a_model_wrote_beside_a_chats_answer_is_verified(name: str) -> None
     assert str(response) == FALLBACK
 
 
+@pytest.mark.parametrize("read", [False, True])
+def test_a_stream_beside_an_answer_is_refused_until_it_is_read(read: bool) -> None:
+    """Of one that is at its end nobody can read anything, and what it said is verified."""
+
+    def beside(said: str) -> AgentChatResponse:
+        raw = StreamingResponse(word for word in [said])
+        return AgentChatResponse(HOURS, used(str(raw) if read else "", raw))
+
+    error = UnfaithfulAnswerError if read else CaptureError
+    with pytest.raises(error):
+        guarded(Formed(says(BAD), beside)).chat(QUESTION)
+    if read:
+        assert str(guarded(Formed(says(HOURS), beside)).chat(QUESTION)) == HOURS
+
+
 # -- what is no part of an answer -------------------------------------------------------------
 
 

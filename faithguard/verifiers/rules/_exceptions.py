@@ -71,14 +71,25 @@ def excepted(scene: Scene, name: str) -> Verdict | None:
         if rule is None:
             continue
         said = rule.keys - keys
+        if len(said) == _A_PAIR and _last(near.reading, rule, said) not in scene.reading.keys:
+            continue  # "colours: fine, except green": that it is a colour is no rule
         own = next((c for c in scene.reading.clauses if c.keys & said), None)
-        if own is None or 2 * len(said & scene.reading.keys) <= len(said) - (len(said) == 1):
+        if own is None or 2 * len(said & scene.reading.keys) < len(said):
             continue
         same = bool(denied_in(scene.reading, own)) == bool(denied_in(near.reading, rule))
         if same and not _denying(scene.reading, rule):
             reason = f"the context excepts it: {near.reading.text[match.start() :][:60]!r}"
             return contradiction(scene, name, reason, near)
     return None
+
+
+_A_PAIR = 2
+
+
+def _last(reading: Reading, clause: Clause, keys: frozenset[str]) -> str:
+    """Return the last of some words in a clause: what it says of the others."""
+    found = [token.key for token in reading.words(clause) if token.key in keys]
+    return found[-1] or "" if found else ""
 
 
 def is_excepted(scene: Scene, near: Near) -> bool:

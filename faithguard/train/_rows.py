@@ -46,7 +46,7 @@ REPEATS: Mapping[str, int] = {
     "summedits_qmsumm": 2,
     "summedits_samsum": 2,
     "summedits_scitldr": 2,
-    "written": 4,
+    "written": 2,
 }
 """How often an epoch shows a data set, each time among other passages: the few that are like
 grounded answers count for more."""

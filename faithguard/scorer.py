@@ -77,7 +77,7 @@ class Scorer:
             raise ConfigError(f"`band` must be two ascending numbers in [0, 1], got {band!r}")
         self.verifiers: tuple[Verifier, ...]
         self.extractor: Extractor = LocalClaims() if extractor is None else extractor
-        _check_member("extractor", extractor, ("extract", "aextract"), "LocalClaims()")
+        _check_member("extractor", self.extractor, ("extract", "aextract"), "LocalClaims()")
         if verifiers is None:
             self.verifiers = (*(rule() for rule in RULES), Nli(words=True))
         else:
@@ -199,8 +199,6 @@ def _checked_verifiers(verifiers: object) -> tuple[Verifier, ...]:
 
 def _check_member(where: str, member: object, methods: tuple[str, str], like: str) -> None:
     """Refuse what can be no stage of a cascade, while whoever passed it can still mend that."""
-    if member is None and where == "extractor":
-        return
     if isinstance(member, type):
         name = member.__name__
         raise ConfigError(f"`{where}` is the class {name}: pass an object of it, {name}()")

@@ -16,7 +16,7 @@ from faithguard.verifiers._values import Value
 from faithguard.verifiers._values._words import language
 from faithguard.verifiers.rules._measures import distinct, every_holding, is_year
 from faithguard.verifiers.rules._parts import negates
-from faithguard.verifiers.rules._reading import Reading, key_of
+from faithguard.verifiers.rules._reading import Reading, keys_of_all
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 
 __all__ = ["other_end"]
@@ -49,17 +49,13 @@ _ENDING = re.compile(
     r"|moved\s+out|laps(?:es|ed)|ceased?|ceases)\b",
     re.I,
 )
-_LEANING = frozenset(
-    filter(
-        None,
-        map(
-            key_of,
-            "open opens reopen start restart begin commence kick come force effect take office"
-            " launch join become found move enter close shut end finish expire conclude stop run"
-            " leave resign retire step quit over lapse cease available hour time opening last valid"
-            " hold held serve period term be have do will daily day date year month".split(),
-        ),
-    )
+_LEANING = keys_of_all(
+    (
+        "open opens reopen start restart begin commence kick come force effect take office"
+        " launch join become found move enter close shut end finish expire conclude stop run"
+        " leave resign retire step quit over lapse cease available hour time opening last valid"
+        " hold held serve period term be have do will daily day date year month"
+    ).split()
 )
 """Words that tell where an end is, or that something lasts, and not of what."""
 _SHUT = re.compile(r"\b(?:closed|closure|shut|unavailable|out\s+of|except\w*|unless|break)\b", re.I)

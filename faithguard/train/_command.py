@@ -24,7 +24,10 @@ def train_command(
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the run.")],
     init: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="An encoder or a model to start from."),
+        typer.Option(
+            metavar="DIR",
+            help="What to start from: an encoder, a model, or `shipped`, the one in this package.",
+        ),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
     seed: Annotated[int, typer.Option(help="Same seed, same steps: same model.")] = 0,

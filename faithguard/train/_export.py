@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from faithguard.errors import require
 from faithguard.train import _model
 from faithguard.train._batches import Batch
+from faithguard.train._restored import SCALE, STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -38,9 +39,6 @@ FLOAT32, INT8 = "model.float32.onnx", "model.int8.onnx"
 _OPSET = 17
 _SMALL = 4_096
 """Weights of a tensor that is left as it is: nothing would be saved."""
-
-_STEPS, _SCALE = "_int8", "_scale"
-"""What the names of int8 weights and of their scales end with."""
 
 _INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
@@ -148,7 +146,7 @@ def _narrow(weights: Any, name: str, *, by_row: bool) -> list[Any]:
     scale = numpy.abs(weights).max(axis=1 if by_row else 0, keepdims=True) / 127.0
     scale = numpy.where(scale > 0.0, scale, 1.0).astype(numpy.float32)
     steps = numpy.clip(numpy.round(weights / scale), -127, 127).astype(numpy.int8)
-    made = ((steps, f"{name}{_STEPS}"), (scale, f"{name}{_SCALE}"))
+    made = ((steps, f"{name}{STEPS}"), (scale, f"{name}{SCALE}"))
     return [onnx.numpy_helper.from_array(*one) for one in made]
 
 
@@ -156,8 +154,8 @@ def _widened(name: str, result: str) -> list[Any]:
     """Return what makes float32 of int8 weights."""
     make: Any = require("onnx", extra="train").helper.make_node
     return [
-        make("Cast", [f"{name}{_STEPS}"], [f"{name}_wide"], to=1),
-        make("Mul", [f"{name}_wide", f"{name}{_SCALE}"], [result]),
+        make("Cast", [f"{name}{STEPS}"], [f"{name}_wide"], to=1),
+        make("Mul", [f"{name}_wide", f"{name}{SCALE}"], [result]),
     ]
 
 
@@ -167,7 +165,7 @@ def _looked_up(node: Any, table: str) -> list[Any]:
     result = node.output[0]
     rows = [
         make("Gather", [f"{table}{end}", node.input[1]], [f"{result}{end}"], axis=0)
-        for end in (_STEPS, _SCALE)
+        for end in (STEPS, SCALE)
     ]
     return [*rows, *_widened(result, result)]
 

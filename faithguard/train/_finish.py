@@ -1,7 +1,7 @@
 """A run that is done -> the folder to serve from.
 
 In: the best model and the parts held apart. Out: `onnx/` with the model in float32 and int8, its
-tokenizer, calibration, fusion, and card.
+tokenizer, calibration, fusion, and card, and the config that a further run begins with.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ def finish(
     export(source, folder / FLOAT32)
     tokenizer = folder / "tokenizer.json"
     shutil.copyfile(source / "tokenizer.json", tokenizer)
+    shutil.copyfile(source / "config.json", folder / "config.json")
 
     encoder, pad = Encoder(tokenizer, longest=settings.longest), _model.pad_of(source)
     held = list(batches_of(choosing, encoder, budget=settings.budget))
@@ -106,7 +107,7 @@ def _named(folder: Path) -> str:
     """Return what tells an encoder from others: no path, which says nothing elsewhere."""
     names = (folder.parent.name, folder.name)
     name = names[0] if names[1] == "model" else names[1]
-    return f"{name} (weights {_digest(folder / 'model.safetensors')[:12]})"
+    return f"{name} (weights {_digest(_model.weights(folder))[:12]})"
 
 
 def _digest(path: Path) -> str:

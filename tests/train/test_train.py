@@ -334,6 +334,39 @@ def test_a_broken_encoder_is_told(rows: Path, encoder: Path, tmp_path: Path, nam
         train(settings(rows, broken, tmp_path / "out"))
 
 
+def test_a_served_model_is_trained_further_from_where_it_stands(
+    rows: Path, done: Path, tmp_path: Path
+) -> None:
+    """Its int8 weights become those that serving computes with, and a run goes on from them."""
+    from faithguard.train import _model
+    from faithguard.train._batches import Encoder, batches_of
+    from faithguard.train._examples import Example
+    from faithguard.train._export import probabilities
+
+    folder = _model.base(done / "onnx")
+    assert not (folder / "model.safetensors").exists()
+    encoder = Encoder(folder / "tokenizer.json", longest=64)
+    pairs = [Example(premise=SAID[0], claim=said, target="e", dataset="a") for said in SAID]
+    model = _model.load(folder, seed=0, device="cpu")
+    batches = list(batches_of(pairs, encoder, budget=768))
+    said = _model.judged(model, iter(batches), pad=0, device="cpu", half=False)[1]
+    serves = probabilities(_model.weights(folder), batches, pad=0)
+
+    assert [one.p for one in said] == pytest.approx([row[0] for row in serves], abs=1e-4)
+
+    further = train(settings(rows, folder, tmp_path / "further", steps=2))
+    assert further.finished
+
+
+def test_the_model_in_the_package_can_be_trained_further() -> None:
+    """By its name, wherever the package is."""
+    from faithguard.train import _model
+
+    model = _model.load(_model.base("shipped"), seed=0, device="cpu")
+
+    assert model.config.num_labels == 3
+
+
 def test_only_the_premise_is_cut(encoder: Path) -> None:
     """Down to the last word piece of the room; the claim stays whole."""
     from faithguard.train._batches import Encoder

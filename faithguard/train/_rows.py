@@ -35,6 +35,7 @@ CAPS: Mapping[str, int] = {
 labels of ConjNLI's automatic part can be guessed from the claim. Other epochs take others."""
 
 REPEATS: Mapping[str, int] = {
+    "answers": 3,
     "begin_v1": 2,
     "cg2c_doc": 2,
     "clapnq": 2,
@@ -46,7 +47,6 @@ REPEATS: Mapping[str, int] = {
     "summedits_qmsumm": 2,
     "summedits_samsum": 2,
     "summedits_scitldr": 2,
-    "written": 2,
 }
 """How often an epoch shows a data set, each time among other passages: the few that are like
 grounded answers count for more."""

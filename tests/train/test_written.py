@@ -11,25 +11,42 @@ from pathlib import Path
 import pytest
 
 from tests.bench._common import ROOT, read_jsonl
-from tests.train.written import WRITTEN, rows
+from tests.train.written import ANSWERS, HELD, WRITTEN, rows
 
 EXAMS = ("near_misses.jsonl", "exam_verdicts.jsonl")
 
 
-def test_each_context_has_claims_of_both_kinds() -> None:
+@pytest.mark.parametrize(
+    ("path", "supported"),
+    [(WRITTEN, (0.45, 0.55)), (ANSWERS, (0.7, 0.75)), (HELD, (0.7, 0.75))],
+    ids=["written", "answers", "held"],
+)
+def test_each_context_has_claims_of_both_kinds(path: Path, supported: tuple[float, float]) -> None:
     """Else the context alone would tell the label."""
     labels: dict[tuple[str, ...], list[int]] = defaultdict(list)
-    for row in rows(WRITTEN):
+    for row in rows(path):
         labels[tuple(row["context"])].append(row["label"])
     found = [label for group in labels.values() for label in group]
 
     assert all({*group} == {0, 1} for group in labels.values())
-    assert 0.45 < sum(found) / len(found) < 0.55
+    assert supported[0] < sum(found) / len(found) < supported[1]
+
+
+def test_what_is_held_is_not_trained_on() -> None:
+    """Not a passage of it."""
+    trained = {text for path in (WRITTEN, ANSWERS) for row in rows(path) for text in row["context"]}
+
+    assert not trained & {text for row in rows(HELD) for text in row["context"]}
 
 
 def test_no_exam_is_trained_on() -> None:
     """Neither a passage nor a claim of one stands among them."""
-    written = {text for row in rows(WRITTEN) for text in (*row["context"], row["claim"])}
+    written = {
+        text
+        for path in (WRITTEN, ANSWERS)
+        for row in rows(path)
+        for text in (*row["context"], row["claim"])
+    }
     examined = {
         text
         for name in EXAMS

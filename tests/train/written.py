@@ -2,8 +2,8 @@
 
     python -m tests.train.written OUT
 
-In: `tests/data/written.txt`. Out: JSON lines with `context`, `question`, `claim`, `label`, and
-`dataset` "written".
+In: `tests/data/written.txt` and `answers.txt`. Out: JSON lines with `context`, `question`, `claim`,
+`label`, and `dataset`, the name of the file. `answers_held.txt` is left to measure on.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from typing import Any
 from tests.bench._common import ROOT
 
 WRITTEN = ROOT / "tests" / "data" / "written.txt"
+ANSWERS = ROOT / "tests" / "data" / "answers.txt"
+HELD = ROOT / "tests" / "data" / "answers_held.txt"
 
 
 def main(argv: Sequence[str]) -> None:
@@ -24,7 +26,11 @@ def main(argv: Sequence[str]) -> None:
     if len(argv) != 1:
         print("name one file to write", file=sys.stderr)
         raise SystemExit(2)
-    lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows(WRITTEN)]
+    lines = [
+        json.dumps(row, ensure_ascii=False) + "\n"
+        for path in (WRITTEN, ANSWERS)
+        for row in rows(path)
+    ]
     Path(argv[0]).write_text("".join(lines), "utf-8")
 
 
@@ -48,7 +54,7 @@ def rows(path: Path) -> Iterator[dict[str, Any]]:
         elif sign in "+-" and context:
             told = True
             yield {
-                "dataset": "written",
+                "dataset": path.stem,
                 "lang": "en",
                 "context": context,
                 "question": question,

@@ -1,0 +1,46 @@
+"""Measure the embedded default on natural answers that no part of it was fitted to.
+
+    python -m tests.bench.held [STEP]
+
+In: `tests/data/answers_held.txt`; with STEP, every STEP-th claim of it, each taken as it is. Out:
+a markdown table of balanced accuracy with a bootstrap interval, AUROC, the supported claims kept
+and the unsupported ones detected: for the default, for its rules with words instead of the model,
+and for the lexical floor, whose threshold is tuned on these very rows.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from faithguard import Scorer
+from faithguard.verifiers._lexical import Lexical
+from faithguard.verifiers.rules import RULES
+from tests.bench._common import GivenClaims, table
+from tests.bench.answers import Row, figures, floored, judged
+from tests.train.written import HELD, rows
+
+
+def main(argv: Sequence[str]) -> None:
+    """Print the table."""
+    step = int(argv[0]) if argv else 1
+    chosen: list[Row] = [
+        {**row, "id": f"held-{number}"} for number, row in enumerate(rows(HELD), start=1)
+    ][::step]
+    words = [*(rule() for rule in RULES), Lexical()]
+    groups = {
+        "the default": [judged(row, Scorer(extractor=GivenClaims())) for row in chosen],
+        "rules and words": [
+            judged(row, Scorer(extractor=GivenClaims(), verifiers=words)) for row in chosen
+        ],
+        "lexical floor, threshold tuned here": floored(chosen),
+    }
+    print(
+        f"## Natural answers: {len(chosen)} claims, {sum(r['label'] for r in chosen)} supported\n"
+    )
+    head = ("what", "balanced accuracy", "95% (bootstrap)", "AUROC", "supported kept", "detected")
+    table(head, [figures(name, group) for name, group in groups.items()])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -332,7 +332,7 @@ def scene_of(claim: Claim, context: Context) -> Scene:
     if pages is None:
         pages = context.memo["rules"] = _Pages(context)
     scene = pages.scenes.get(claim.text)
-    if scene is None or scene.claim != claim:
+    if scene is None or (scene.claim is not claim and scene.claim != claim):
         reading = read(claim.text)
         scene = Scene(claim, context, reading, pages, context.stands(claim.text))
         if len(pages.scenes) >= _MOST_SCENES:

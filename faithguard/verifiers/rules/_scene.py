@@ -288,8 +288,10 @@ class Scene:
 
     def at(self, number: int) -> Near:
         """Return a sentence of the context by its number."""
-        share = next((near.share for near in self.near if near.number == number), 0.0)
-        return Near(number, self.pages.sentences[number], self.pages.readings[number], share)
+        for near in self.near:
+            if near.number == number:
+                return near
+        return Near(number, self.pages.sentences[number], self.pages.readings[number], 0.0)
 
     @property
     def proper(self) -> frozenset[str]:

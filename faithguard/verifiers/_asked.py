@@ -251,7 +251,7 @@ def _put(claim: Claim, context: Context) -> Put:
     parts = asked_and_said(claim.text)
     if parts is None or asks_what(parts[0]):
         recorded = in_record(claim.text, context) if parts is None else None
-        return Put((replace(claim, text=recorded or claim.text),), context)
+        return Put((replace(claim, text=recorded) if recorded else claim,), context)
     question, said = parts
     beside, polar = "", said
     echo = echoes(question, said)

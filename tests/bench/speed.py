@@ -3,9 +3,10 @@
     python -m tests.bench.speed [SECTION ...]
 
 In: texts made from word lists; no folder, no network. Out: markdown tables, one for each of
-`imports`, `watcher`, `telemetry`, `engine`, `guard`, `check`, `model`, `sizes`, `memory`, `state`
-and `engine_state`; those of an engine are of LlamaIndex. Nothing is asserted: a figure of a busy
-machine says little, so the load is printed first.
+`imports`, `watcher`, `telemetry`, `engine`, `guard`, `check`, `rules`, `model`, `sizes`, `memory`,
+`state` and `engine_state`; those of an engine are of LlamaIndex, and `rules` reads the opened half
+of `tests/data/near_misses.jsonl`. Nothing is asserted: a figure of a busy machine says little, so
+the load is printed first.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig
 
-from faithguard import Claim, Scorer, check
+from faithguard import Claim, Passage, Scorer, check
 from faithguard.sinks import AnySink, JsonlSink, LogSink, SqliteSink
 from faithguard.testing import TableVerifier
 from faithguard.verifiers import Context, Finding, Verifier
@@ -37,10 +38,12 @@ from faithguard.verifiers.nli import SHIPPED, Nli, served
 from faithguard.verifiers.nli import Model as CrossEncoder
 from faithguard.verifiers.nli._model import Scores
 from faithguard.verifiers.rules import RULES
+from faithguard.verifiers.rules._scene import scene_of
+from faithguard.verifiers.rules._told import told
 from faithguard_langchain import FaithfulnessCallback, guard
 from tests.bench import _texts
 from tests.bench._chain import Model, rag_chain
-from tests.bench._common import quantile, table
+from tests.bench._common import ROOT, quantile, read_jsonl, table
 from tests.bench._parts import AROUND, CONTEXT, SESSION, Clock, clocked
 from tests.bench._texts import reworded
 from tests.sinks.collector import Collector
@@ -65,6 +68,7 @@ def main(argv: Sequence[str]) -> None:
         engine,
         guarded,
         checks,
+        rules,
         model,
         sizes,
         memory,
@@ -427,6 +431,51 @@ def check_seconds(
     return spent
 
 
+# -- the rules --------------------------------------------------------------------------------
+
+READING = "reading the claim"
+
+
+def rules() -> None:
+    """Print what the rules cost for one claim more of a context that they have read for another."""
+    path = ROOT / "tests" / "data" / "near_misses.jsonl"
+    rows = [row for row in read_jsonl(path) if row["half"] == "open"]
+    claims: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for row in rows:
+        claims[tuple(row["context"])].append(row["claim"])
+    members = [rule() for rule in RULES]
+    spent: dict[str, list[float]] = defaultdict(list)
+    for row in rows:
+        texts = claims[tuple(row["context"])]
+        place = texts.index(row["claim"])
+        # measured claims are new to every cache: before the first comes a part of the last
+        other = texts[place - 1] if place else texts[-1].split(" ", 1)[-1]
+        context = Context([Passage(text=text) for text in row["context"]], row["question"])
+        for member in members:
+            member.verify([Claim(id="other", text=other, span=(0, len(other)))], context)
+        claim = Claim(id="one", text=row["claim"], span=(0, len(row["claim"])))
+        works: list[tuple[str, Callable[[], object]]] = [
+            (READING, lambda claim=claim, context=context: told(scene_of(claim, context))),
+            *(
+                (member.name, lambda m=member, c=claim, x=context: m.verify([c], x))
+                for member in members
+            ),
+        ]
+        for name, work in works:
+            started = time.process_time()
+            work()
+            spent[name].append(time.process_time() - started)
+    whole = list(map(sum, zip(*spent.values(), strict=True)))
+    apart = list(map(sum, zip(*(v for k, v in spent.items() if k != READING), strict=True)))
+    print("## Rules: one claim more of a context that was read for another, milliseconds of CPU\n")
+    lines = [*spent.items(), ("**all but the reading**", apart), ("**all**", whole)]
+    cells = [
+        (name, ms(statistics.median(v)), ms(quantile(v, 0.95)), ms(statistics.fmean(v)))
+        for name, v in lines
+    ]
+    table((f"{len(rows)} claims", "median", "p95", "mean"), cells)
+
+
 # -- the model --------------------------------------------------------------------------------
 
 
@@ -567,6 +616,8 @@ note("after a context of 1 MB")
 WITH_MODEL = """
 from faithguard.verifiers.nli import Nli
 from faithguard.verifiers.rules import RULES
+from faithguard.verifiers.rules._scene import scene_of
+from faithguard.verifiers.rules._told import told
 scorer = faithguard.Scorer(verifiers=[*(rule() for rule in RULES), Nli()])
 """
 

@@ -81,6 +81,10 @@ class Value:
     scale: Fraction = Fraction(1)
     """The product of its scale words: "million"."""
 
+    def __hash__(self) -> int:
+        # of few fields: fractions are slow to hash, and a place with its text tells most apart
+        return hash((self.start, self.end, self.unit, self.text))
+
     @property
     def meaning(self) -> object:
         """What it says, wherever it stands: equal for values that no check can tell apart."""

@@ -8,6 +8,7 @@ are one word or a fixed phrase, a table is made. They count only in a text of th
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
 
@@ -22,6 +23,7 @@ __all__ = [
     "SCALES",
     "language",
     "language_of",
+    "may_be",
     "read_cjk",
     "read_english",
 ]
@@ -238,6 +240,11 @@ _HINDI_LETTER = re.compile("[\u0904-\u0939]")
 def language(text: str) -> str:
     """Return the language whose small words a text holds most of; English in doubt."""
     return language_of(frozenset(_FIRST.findall(text[:400].lower())), text)
+
+
+def may_be(words: Iterable[str], tongue: str) -> bool:
+    """Return whether a text of some words, or a part of it, may be taken for one in a language."""
+    return not _MARKS[tongue].isdisjoint(words)
 
 
 def language_of(words: frozenset[str], text: str) -> str:

@@ -40,7 +40,7 @@ from faithguard.verifiers.rules._measures import (
     is_year,
     share_beside,
 )
-from faithguard.verifiers.rules._parts import negates
+from faithguard.verifiers.rules._parts import denies
 from faithguard.verifiers.rules._reading import Reading, Token
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, unmentioned
 from faithguard.verifiers.rules._slots import counted, is_listed
@@ -167,7 +167,7 @@ def _says_of_part(claim: Reading, sentence: Reading, part: Value) -> bool:
     clause = sentence.clause_at(part.start)
     after = [t for t in sentence.words(clause) if t.start >= part.end] if clause else []
     keys = {t.key for t in after if t.key}
-    return keys <= claim.keys and not any(negates(t, claim.text) for t in claim.tokens)
+    return keys <= claim.keys and not denies(claim)
 
 
 def _is_count(value: Value) -> bool:

@@ -118,10 +118,11 @@ def _items_of(text: str) -> Iterator[_Item]:
     if len(text) > _LONGEST:
         return
     before, item = _split(_TICK.sub(" ", text).strip(" \ufe0f"))
-    if is_negative(before) or is_negative(item) or ONLY.search(text):
-        return
     reading = read(item)
+    # most claims have a verb, and their deeds are known already
     if not reading.keys or deeds_in(item):
+        return
+    if is_negative(before) or is_negative(item) or ONLY.search(text):
         return
     said = read(before).keys
     for part in joined(reading.tokens):
@@ -263,9 +264,9 @@ _WE = frozenset(("we", "they", "it"))
 def on_closed_days(scene: Scene, name: str) -> Verdict | None:
     """Veto hours of a day of which the context says that it is closed; grant that it is."""
     text = scene.reading.text
-    if _LIMITED.search(text) or ONLY.search(text):
-        return None
     days = [value for value in scene.reading.values if value.family == "days"]
+    if not days or _LIMITED.search(text) or ONLY.search(text):
+        return None
     if _CLOSED.search(text):
         return _granted(scene, name, days)
     timed = any(value.family == "clock" for value in scene.reading.values)
@@ -280,7 +281,7 @@ def on_closed_days(scene: Scene, name: str) -> Verdict | None:
 
 def _granted(scene: Scene, name: str, days: list[Value]) -> Verdict | None:
     """Say that it is closed on days on which "we are closed", where nothing else is said."""
-    if not days or len(days) < len(scene.reading.values):
+    if len(days) < len(scene.reading.values):
         return None
     nears = [_closed_on(scene, value) for value in days]
     if any(near is None or not _WE & {near.reading.tokens[0].lower} for near in nears):

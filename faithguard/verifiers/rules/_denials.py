@@ -12,6 +12,7 @@ cannot be returned" does not contradict "items can be returned".
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from faithguard._verbs import base_of, is_participle
 from faithguard.verifiers._values import Value
@@ -45,20 +46,36 @@ def relation(mine: Deed, theirs: Deed) -> int:
         return 1 if same else -1
     if mine.passive != theirs.passive and {mine.verb, theirs.verb} == {"win", "lose"}:
         return 1 if same else -1
-    if opposed(mine.verb, theirs.verb):
+    words = _of_words(mine.verb, mine.word, theirs.verb, theirs.word)
+    if words == _OPPOSED:
         crossed = mine.subject & (theirs.sides - theirs.subject)
         if crossed or (mine.denied and theirs.denied):
             return 0  # one lost to the other who won
         return -1 if same else 1
-    if _harmless(mine.word, theirs.word):
+    if words == _HARMLESS:
         return -1 if same else 1
     if mine.verb in _AFTER_START and theirs.verb == _START and theirs.denied and not mine.denied:
         return -1
-    for one, two in ((mine, theirs), (theirs, mine)):
-        word = affirmative(one.word)
-        if word is not None and two.verb in (key_of(word), key_of(base_of(word) or word)):
-            return -1 if same else 1
+    if words == _AFFIRMED:
+        return -1 if same else 1
     return 0
+
+
+_OPPOSED, _HARMLESS, _AFFIRMED = "opposed", "harmless", "affirmed"
+
+
+@lru_cache(maxsize=8_192)
+def _of_words(verb: str, word: str, their_verb: str, their_word: str) -> str:
+    """Return how two verbs, and the words that stand for them, deny each other; else nothing."""
+    if opposed(verb, their_verb):
+        return _OPPOSED
+    if _harmless(word, their_word):
+        return _HARMLESS
+    for said, key in ((word, their_verb), (their_word, verb)):
+        plain = affirmative(said)
+        if plain is not None and key in (key_of(plain), key_of(base_of(plain) or plain)):
+            return _AFFIRMED
+    return ""
 
 
 def _harmless(one: str, two: str) -> bool:

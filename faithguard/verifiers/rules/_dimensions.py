@@ -7,10 +7,11 @@ dimension, and a veto where it gives it of other dimensions alone; else None. En
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from faithguard.types import Verdict
 from faithguard.verifiers._values import Value
-from faithguard.verifiers.rules._measures import distinct, every_holding
+from faithguard.verifiers.rules._measures import all_against, distinct, every_holding
 from faithguard.verifiers.rules._reading import Reading
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 
@@ -44,18 +45,18 @@ def other_dimension(scene: Scene, name: str) -> Verdict | None:
         mine = _dimension(scene.reading, value)
         if not mine:
             continue
-        against: tuple[Near, str] | None = None
-        for near, other in every_holding(scene, value):
-            theirs = _dimension(near.reading, other)
-            if not theirs or theirs == mine or near.share < _SAME_THING:
-                against = None
-                break
-            against = near, theirs
+        against = all_against(scene, value, partial(_has_other_dimension, mine))
         if against is not None:
-            near, theirs = against
+            near, other = against
+            theirs = _dimension(near.reading, other)
             reason = f"the context gives {value.text!r} as a {theirs}, the answer as a {mine}"
             return contradiction(scene, name, reason, near)
     return None
+
+
+def _has_other_dimension(mine: str, near: Near, other: Value) -> bool:
+    """Whether a sentence of the same gives a length of another dimension than the claim's."""
+    return _dimension(near.reading, other) not in ("", mine) and near.share >= _SAME_THING
 
 
 def has_that_dimension(scene: Scene, value: Value) -> bool:

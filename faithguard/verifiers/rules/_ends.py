@@ -9,13 +9,14 @@ claim is of something that the sentence does not name. English.
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Literal, TypeAlias
 
 from faithguard.types import Verdict
 from faithguard.verifiers._values import Value
 from faithguard.verifiers._values._words import language
-from faithguard.verifiers.rules._measures import distinct, every_holding, is_year
-from faithguard.verifiers.rules._parts import negates
+from faithguard.verifiers.rules._measures import all_against, distinct, is_year
+from faithguard.verifiers.rules._parts import denies
 from faithguard.verifiers.rules._reading import Reading, keys_of_all
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 
@@ -66,7 +67,7 @@ _SAME_THING = 0.75
 def other_end(scene: Scene, name: str) -> Verdict | None:
     """Veto what begins where the context has it end, or ends where the context has it begin."""
     mine = scene.reading
-    if language(mine.text) != "en" or _denies(mine):
+    if language(mine.text) != "en" or denies(mine):
         return None
     for value in distinct(mine):
         if not _is_moment(value):
@@ -74,16 +75,7 @@ def other_end(scene: Scene, name: str) -> Verdict | None:
         said = _told_of(mine, value)
         if said is None:
             continue
-        against: tuple[Near, Value] | None = None
-        for near, other in every_holding(scene, value):
-            if near.reading.row or _denies(near.reading) or _SHUT.search(near.reading.text):
-                against = None
-                break
-            told = _end_of_stretch(near.reading, other)
-            if told is None or told == said or not _is_of_it(scene, value, near):
-                against = None
-                break
-            against = near, other
+        against = all_against(scene, value, partial(_has_other_end, scene, value, said))
         if against is not None:
             near, other = against
             verb = {"begins": "ends", "ends": "begins"}[said]
@@ -92,13 +84,17 @@ def other_end(scene: Scene, name: str) -> Verdict | None:
     return None
 
 
+def _has_other_end(scene: Scene, value: Value, said: _End, near: Near, other: Value) -> bool:
+    """Whether a sentence has the other end of it at a value than the claim says."""
+    if near.reading.row or denies(near.reading) or _SHUT.search(near.reading.text):
+        return False
+    told = _end_of_stretch(near.reading, other)
+    return told not in (None, said) and _is_of_it(scene, value, near)
+
+
 def _is_moment(value: Value) -> bool:
     """Whether a value is a point in time: a time of the day, a date, a year."""
     return value.family in ("clock", "date") or is_year(value) or value.ranged
-
-
-def _denies(reading: Reading) -> bool:
-    return any(negates(token, reading.text) for token in reading.tokens)
 
 
 def _told_of(reading: Reading, value: Value) -> _End | None:

@@ -57,6 +57,7 @@ _VERB_ENDS = BOUNDS | RELATIVE | {",", "to"}
 _CLAUSE_OPENS = BOUNDS | RELATIVE | {","}
 _SURE_AUXILIARIES = BE | HAVE | DO | MODALS.keys() - {"need"}
 _AUXILIARIES = BE | HAVE | DO | MODALS.keys()
+_HELPING = _AUXILIARIES | {"cannot"}
 _OPENINGS = BOUNDS | JOINS | {",", ""}
 _PARTINGS = BOUNDS | JOINS | {","}
 _SUBJECTS = RELATIVE | PRONOUNS | JOINS
@@ -110,7 +111,9 @@ def _without_titles(tokens: tuple[Token, ...]) -> Iterator[Token]:
 class Groups:
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
-        self.tokens = tuple(_without_titles(reading.tokens))
+        self.tokens = reading.tokens
+        if any(token.lower in TITLES for token in self.tokens):
+            self.tokens = tuple(_without_titles(self.tokens))
         # "kinase A" is no article
         self.words = [t.key if t.key and t.key.isupper() else t.lower for t in self.tokens]
         for number, word in enumerate(self.words[:-1]):
@@ -123,12 +126,22 @@ class Groups:
     def _groups(self) -> Iterator[Group]:
         number = 0
         while number < len(self.tokens):
-            group = self._auxiliary(number) or self._full(number)
+            group = self._opening(number)
             if group is None:
                 number += 1
                 continue
             yield group
             number = max(group.head, number) + 1 if group.head >= 0 else self._after + 1
+
+    def _opening(self, number: int) -> Group | None:
+        """Return the group that a word opens; most words tell by themselves that they open none."""
+        word, previous = self.words[number], self._word(number - 1)
+        group = None
+        if word in _HELPING or word.endswith("n't") or previous in LIKEWISE:
+            group = self._auxiliary(number)
+        if group is None and (base_of(word) is not None or previous == "to"):
+            group = self._full(number)
+        return group
 
     _after = 0
 

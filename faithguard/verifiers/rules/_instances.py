@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from faithguard.types import Verdict
 from faithguard.verifiers._values import Value
 from faithguard.verifiers.rules._measures import is_year, size_of
-from faithguard.verifiers.rules._parts import negates
+from faithguard.verifiers.rules._parts import denies
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 
 __all__ = ["is_bounded", "is_instance", "out_of_bounds"]
@@ -142,7 +142,7 @@ def out_of_bounds(scene: Scene, name: str, value: Value) -> Verdict | None:
     word = match[1].lower() if match else ""
     if word not in _UPWARD | _DOWNWARD or not value.unit:
         return None
-    if any(negates(token, scene.reading.text) for token in scene.reading.tokens):
+    if denies(scene.reading):
         return None
     bounds = [
         (near, other)

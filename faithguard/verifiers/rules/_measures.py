@@ -5,7 +5,7 @@ In: a reading or a scene. Out: values, and the sentences of the context that hol
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
 from faithguard.verifiers._values import Value
@@ -17,6 +17,7 @@ __all__ = [
     "SAME_STATEMENT",
     "alike",
     "alike_in_size",
+    "all_against",
     "differing",
     "distinct",
     "every_holding",
@@ -41,11 +42,16 @@ _FIRST_YEAR, _LAST_YEAR = 1000, 2200
 
 
 def distinct(reading: Reading) -> tuple[Value, ...]:
-    """Return the first values of a reading that differ in meaning, in order."""
-    return differing(reading.values)
+    """Return the first values of a reading that differ in meaning, in order; found once."""
+    found: tuple[Value, ...] | None = reading.notes.get("distinct")
+    if found is None:
+        found = reading.notes["distinct"] = differing(reading.values)
+    return found
 
 
 def differing(values: Sequence[Value]) -> tuple[Value, ...]:
+    if len(values) < 2:
+        return tuple(values)
     found = tuple({value.meaning: value for value in reversed(values)}.values())[::-1]
     return found[:_MOST_VALUES]
 
@@ -116,3 +122,21 @@ def every_holding(scene: Scene, value: Value) -> Iterator[tuple[Near, Value]]:
         for other in near.reading.values:
             if value.agrees(other):
                 yield near, other
+
+
+def all_against(
+    scene: Scene, value: Value, tells_against: Callable[[Near, Value], bool]
+) -> tuple[Near, Value] | None:
+    """Return the last place that holds a value, if each of them tells against the claim.
+
+    Args:
+        scene: The claim and its context.
+        value: Of the claim.
+        tells_against: Whether a place of a sentence does.
+    """
+    last = None
+    for near, other in every_holding(scene, value):
+        if not tells_against(near, other):
+            return None
+        last = near, other
+    return last

@@ -26,8 +26,8 @@ from faithguard.verifiers.rules._parts import (
     ONLY,
     SAME_STATEMENT,
     Part,
+    denies,
     known_parts,
-    negates,
     parts_of,
     text_of,
 )
@@ -266,8 +266,8 @@ def denied_or_not(scene: Scene, name: str) -> Verdict | None:
         for mine in claim:
             for theirs in context:
                 if _flipped(mine, theirs, scene, near) and not _said(mine, theirs, scene):
-                    denies = "the context denies it" if theirs.denied else _WITHOUT
-                    return contradiction(scene, name, denies, near)
+                    reason = "the context denies it" if theirs.denied else _WITHOUT
+                    return contradiction(scene, name, reason, near)
     return None
 
 
@@ -367,7 +367,7 @@ _NO = re.compile(r"\bno\b", re.I)
 def none_such(scene: Scene, name: str) -> Verdict | None:
     """Veto "it gets new features" where the context says that there are no new features."""
     own = {token.lower for token in scene.reading.tokens}
-    if own & _WITHOUT_IT or any(negates(t, scene.reading.text) for t in scene.reading.tokens):
+    if own & _WITHOUT_IT or denies(scene.reading):
         return None
     for near in scene.near:
         tokens = near.reading.tokens if _NO.search(near.reading.text) else ()

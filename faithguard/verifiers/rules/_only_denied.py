@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from faithguard.types import Verdict
-from faithguard.verifiers._values._words import language
+from faithguard.verifiers._values._words import language, may_be
 from faithguard.verifiers.rules._reading import key_of
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 
@@ -57,9 +57,9 @@ _TURKISH = re.compile(
 
 def only_denied(scene: Scene, name: str) -> Verdict | None:
     """Veto the words of the context with one negation more or less."""
-    mine = dict(_form(scene.claim.text))
-    if not any(mine.values()) and not any(_may_deny(n.sentence.words) for n in scene.near):
+    if not (_may_deny(scene.claim.text) or any(_may_deny(n.sentence.words) for n in scene.near)):
         return None
+    mine = dict(_form(scene.claim.text))
     found: Near | None = None
     for near in scene.near if mine else ():
         if near.sentence.denied or near.sentence.header:
@@ -78,14 +78,15 @@ def only_denied(scene: Scene, name: str) -> Verdict | None:
 def _may_deny(text: str) -> bool:
     """Whether a text may hold a denial; much cheaper than its forms."""
     lower = text.lower()
-    return (
-        not text.isascii()
-        or not _DENYING.isdisjoint(_WORD.findall(lower))
-        or _MAY_BE_TURKISH.search(lower) is not None
-    )
+    if not text.isascii() or _MAY_BE_TURKISH.search(lower) is not None:
+        return True
+    words = _WORD.findall(lower)
+    if "no" in words and may_be(words, "es"):
+        return True
+    return not _DENYING.isdisjoint(words)
 
 
-_DENYING = _SPANISH_NEGATORS | frozenset(_PLAIN)
+_DENYING = _NEGATORS | frozenset(_PLAIN)
 _MAY_BE_TURKISH = re.compile("m[ae]z|miyor|muyor|m[ae]di")
 
 

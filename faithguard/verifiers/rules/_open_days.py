@@ -93,8 +93,10 @@ def _said(reading: Reading) -> tuple[frozenset[int], bool] | None:
     """Return the days that a claim is about, and whether it is said to be open then."""
     text = reading.text
     days = [value for value in reading.values if value.family == "days"]
+    if not days:
+        return None
     opens, shuts = _OPEN.search(text), _CLOSED.search(text) or _NOT_OPEN.search(text)
-    if not days or not (opens or shuts) or _LIMITED.search(text) or _BUT.search(text):
+    if not (opens or shuts) or _LIMITED.search(text) or _BUT.search(text):
         return None
     if re.search(r"\b(?:not|no|never)\b|n['’]t", text, re.I) and not _NOT_OPEN.search(text):
         return None

@@ -28,7 +28,7 @@ def opposite_said(scene: Scene, name: str) -> Verdict | None:
     against = {other for token in scene.reading.tokens for other in opposite(token.lower)}
     left = [
         near
-        for near in scene.near
+        for near in (scene.near if against else ())
         if not against.isdisjoint(_places(near, scene))
         and not (is_excepted(scene, near) or compared_alike(scene, near))
     ]

@@ -26,6 +26,7 @@ __all__ = [
     "Part",
     "SAME_STATEMENT",
     "denied_in",
+    "denies",
     "known_parts",
     "negates",
     "parts_of",
@@ -117,10 +118,19 @@ def denied_in(reading: Reading, clause: Clause) -> frozenset[str]:
 
 
 def negates(token: Token, text: str) -> bool:
-    contracted = token.lower.endswith("n't") and _CONTRACTED.match(token.lower) is not None
-    if token.lower in NEGATORS or contracted:
+    word = token.lower
+    if word in NEGATORS or (word.endswith("n't") and _CONTRACTED.match(word) is not None):
         return NO_NEGATION.match(text, token.start) is None
-    return token.lower.startswith("non-")
+    return word.startswith("non-")
+
+
+def denies(reading: Reading) -> bool:
+    """Whether any word of a text negates; found once for each reading."""
+    found: bool | None = reading.notes.get("denies")
+    if found is None:
+        found = any(negates(token, reading.text) for token in reading.tokens)
+        reading.notes["denies"] = found
+    return found
 
 
 ONLY = re.compile(

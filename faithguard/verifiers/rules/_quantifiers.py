@@ -35,12 +35,15 @@ _LIMITING = NEGATORS | frozenset(
 )
 _NEARLY = ("hardly", "almost", "barely", "scarcely", "virtually", "practically")
 _NEARLY_NONE = ("any", "no", "none", "never", "nobody", "ever")
+_COUNTING = frozenset((*_QUANTIFIERS, *_NEARLY_NONE, "only"))
 
 
 def _quantified(reading: Reading) -> Iterator[tuple[str, int, frozenset[str], frozenset[str]]]:
     """Yield quantifiers with the nouns after them, and what else their clauses say."""
     tokens = reading.tokens
     for number, token in enumerate(tokens):
+        if token.lower not in _COUNTING:
+            continue
         strength = _QUANTIFIERS.get(token.lower)
         before = [other.lower for other in tokens[max(0, number - SCOPE) : number]]
         if before[-1:] and before[-1] in _NEARLY and token.lower in _NEARLY_NONE:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from faithguard.verifiers._context import Sentence
 from faithguard.verifiers._function_words import FUNCTION_WORDS
@@ -90,6 +90,8 @@ class Reading:
     """Whether it is a row of a table."""
     columns: tuple[tuple[frozenset[str], tuple[Value, ...]], ...] = ()
     """The words and the values in the header of each column of a row."""
+    notes: dict[str, Any] = field(init=False, default_factory=dict, repr=False, compare=False)
+    """What rules have found out about it alone, by a name of their own: found once."""
 
     @property
     def is_field(self) -> bool:

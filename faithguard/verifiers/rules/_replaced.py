@@ -10,7 +10,7 @@ from faithguard._verbs import base_of
 from faithguard.types import Verdict
 from faithguard.verifiers._values._words import language
 from faithguard.verifiers.rules._lexicon import alike, sisters
-from faithguard.verifiers.rules._parts import negates
+from faithguard.verifiers.rules._parts import denies
 from faithguard.verifiers.rules._reading import Reading, Token
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 
@@ -27,21 +27,13 @@ def replaced(scene: Scene, name: str) -> Verdict | None:
         return None
     mine = _content(scene.reading)
     for near in scene.near[:_FEW]:
-        if (
-            near.share < _SHARE
-            or near.reading.row
-            or _denies(near.reading) != _denies(scene.reading)
-        ):
+        if near.share < _SHARE or near.reading.row or denies(near.reading) != denies(scene.reading):
             continue
         pair = _pair(mine, _content(near.reading), scene, near)
         if pair is not None:
             reason = f"the context says {pair[1]!r} there, the answer {pair[0]!r}"
             return contradiction(scene, name, reason, near)
     return None
-
-
-def _denies(reading: Reading) -> bool:
-    return any(negates(token, reading.text) for token in reading.tokens)
 
 
 def _content(reading: Reading) -> list[Token]:

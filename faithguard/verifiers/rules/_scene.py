@@ -288,8 +288,10 @@ class Scene:
 
     def at(self, number: int) -> Near:
         """Return a sentence of the context by its number."""
-        share = next((near.share for near in self.near if near.number == number), 0.0)
-        return Near(number, self.pages.sentences[number], self.pages.readings[number], share)
+        for near in self.near:
+            if near.number == number:
+                return near
+        return Near(number, self.pages.sentences[number], self.pages.readings[number], 0.0)
 
     @property
     def proper(self) -> frozenset[str]:
@@ -332,7 +334,7 @@ def scene_of(claim: Claim, context: Context) -> Scene:
     if pages is None:
         pages = context.memo["rules"] = _Pages(context)
     scene = pages.scenes.get(claim.text)
-    if scene is None or scene.claim != claim:
+    if scene is None or (scene.claim is not claim and scene.claim != claim):
         reading = read(claim.text)
         scene = Scene(claim, context, reading, pages, context.stands(claim.text))
         if len(pages.scenes) >= _MOST_SCENES:

@@ -298,8 +298,9 @@ def _slots(scene: Scene, value: Value, kind: set[str]) -> tuple[list[Slot], list
         _ends_a_range(slot.near.reading, one) for slot in own for one in _at(slot)
     )
     for near in {near.number: near for near in [*scene.near, *(s.near for s in own)]}.values():
-        of_all = _OPENS_WITH_OF.search(near.reading.text) is not None
-        for other in near.reading.values:
+        alike = [other for other in near.reading.values if other.family == value.family]
+        of_all = bool(alike) and _OPENS_WITH_OF.search(near.reading.text) is not None
+        for other in alike:
             clause = near.reading.clause_at(other.start)
             if clause is None or other.text.lower() in ORDINALS:
                 continue
@@ -319,12 +320,16 @@ def _ends_a_range(reading: Reading, value: Value) -> bool:
     """Whether a number is one of the two ends of "40 to 120"."""
     if value.family != "number":
         return False
-    return any(
-        value in (low, high)
-        and low.family == high.family
-        and _RANGE.fullmatch(reading.text, low.end, high.start)
-        for low, high in pairwise(reading.values)
-    )
+    ends: frozenset[int] | None = reading.notes.get("ends")
+    if ends is None:
+        ends = reading.notes["ends"] = frozenset(
+            end.start
+            for pair in pairwise(reading.values)
+            if pair[0].family == pair[1].family == "number"
+            and _RANGE.fullmatch(reading.text, pair[0].end, pair[1].start)
+            for end in pair
+        )
+    return value.start in ends
 
 
 _RANGE = re.compile(r"\s*(?:-|–|—|to|bis|à|a|al|até|~|〜|至|到)\s*", re.I)

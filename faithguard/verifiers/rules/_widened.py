@@ -16,7 +16,7 @@ from faithguard.types import Verdict
 from faithguard.verifiers._values._words import language
 from faithguard.verifiers.rules._lexicon import alike
 from faithguard.verifiers.rules._measures import keys_between
-from faithguard.verifiers.rules._parts import negates
+from faithguard.verifiers.rules._parts import denies
 from faithguard.verifiers.rules._reading import Reading, Token
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, unmentioned
 from faithguard.verifiers.rules._small_words import BE, DO, HAVE, MODALS
@@ -261,7 +261,7 @@ def _always(scene: Scene, name: str) -> Verdict | None:
     mine = scene.reading
     if not _ALWAYS.search(mine.text) or _MOSTLY.search(mine.text):
         return None
-    if any(negates(t, mine.text) for t in mine.tokens):
+    if denies(mine):
         return None
     for near in scene.near:
         said = alike(mine.keys, near.reading.keys)

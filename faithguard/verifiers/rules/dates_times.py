@@ -140,11 +140,10 @@ _HOPED = re.compile(
 
 def _only_planned(scene: Scene, name: str) -> Verdict | None:
     """Veto "it opened in May" where it was to open in May and did so in June."""
-    if _HOPED.search(scene.reading.text):
+    dated = list(filter(_is_dated, distinct(scene.reading)))
+    if not dated or _HOPED.search(scene.reading.text):
         return None
-    for value in distinct(scene.reading):
-        if value.family != "date" and not is_year(value):
-            continue
+    for value in dated:
         against: Near | None = None
         for near, other in holding(scene, value):
             text = near.reading.text
@@ -163,7 +162,7 @@ def _only_planned(scene: Scene, name: str) -> Verdict | None:
 
 def _of_the_deed(scene: Scene, name: str) -> Verdict | None:
     """Veto a year or date of a deed that the context tells of another year or date."""
-    for mine in told(scene):
+    for mine in told(scene) if any(map(_is_dated, scene.reading.values)) else ():
         for value in _when(scene.reading, mine):
             against: tuple[Near, Value] | None = None
             for near in scene.near:

@@ -318,8 +318,19 @@ def _clash(mine: str, theirs: str) -> bool:
     return bool(mine) and bool(theirs) and mine != theirs
 
 
-def _manner(reading: Reading, value: Value) -> tuple[str, str, str, str]:
+_Manner = tuple[str, str, str, str]
+
+
+def _manner(reading: Reading, value: Value) -> _Manner:
     """Return how a value is stated: its bound, its period, and "by" or "to" of a change."""
+    key = f"manner {value.start}"
+    found: _Manner | None = reading.notes.get(key)
+    if found is None:
+        found = reading.notes[key] = _manner_in(reading, value)
+    return found
+
+
+def _manner_in(reading: Reading, value: Value) -> _Manner:
     before = reading.text[max(0, value.start - 60) : value.start]
     after = reading.text[value.end : value.end + 50]
     bound = ""

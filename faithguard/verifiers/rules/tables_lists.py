@@ -85,14 +85,15 @@ def _text_denies(text: str) -> bool:
 
 def _said(cell: Reading, claim: Reading) -> bool:
     """Whether a claim says all that a cell holds."""
-    own = {token.key for token in cell.tokens if token.key}
-    if not own <= claim.keys or (not own and not cell.values):
+    # of a plain cell the keys of its tokens are all its keys
+    if not cell.keys <= claim.keys or not (cell.keys or cell.values):
         return False
     if _denies(cell) and not _denies(claim):
         return False
-    words = {token.lower for token in cell.tokens if token.key}
-    if len(words) == 1 and not words <= {token.lower for token in claim.tokens}:
-        return False  # "closed" and "closes at 8"
+    if cell.keys:
+        words = {token.lower for token in cell.tokens if token.key}
+        if len(words) == 1 and not any(token.lower in words for token in claim.tokens):
+            return False  # "closed" and "closes at 8"
     return all(any(v.agrees(o) or _in_scale(v, o) for v in claim.values) for o in cell.values)
 
 

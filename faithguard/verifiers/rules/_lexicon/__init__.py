@@ -56,10 +56,16 @@ def _lines(name: str) -> list[str]:
 def alike(keys: Collection[str], others: Collection[str]) -> frozenset[str]:
     """Return those of some keys that are among others, or say nearly the same as one of them."""
     table = _groups()
-    held = {number for key in others for number in table.get(key, ())}
-    return frozenset(
-        key for key in keys if key in others or not held.isdisjoint(table.get(key, ()))
-    )
+    known, asked = set[str](), dict[str, frozenset[int]]()
+    for key in keys:
+        if key in others:
+            known.add(key)
+        elif key in table:
+            asked[key] = table[key]
+    if asked:
+        held = {number for key in others for number in table.get(key, ())}
+        known.update(key for key, numbers in asked.items() if not held.isdisjoint(numbers))
+    return frozenset(known)
 
 
 def sisters(one: str, other: str) -> bool:

@@ -34,6 +34,7 @@ from faithguard.verifiers.rules._measures import (
     is_year,
 )
 from faithguard.verifiers.rules._open_days import fits_open_days
+from faithguard.verifiers.rules._places import is_at_home
 from faithguard.verifiers.rules._reading import Reading, Token
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 from faithguard.verifiers.rules._slots import (
@@ -44,6 +45,7 @@ from faithguard.verifiers.rules._slots import (
     says_same,
     segment,
 )
+from faithguard.verifiers.rules._spans import is_moment_within, is_same_stretch
 from faithguard.verifiers.rules.fields import is_of_field
 
 __all__ = ["stated"]
@@ -57,7 +59,7 @@ def stated(scene: Scene, name: str, mine: Callable[[Value], bool]) -> Verdict | 
     """Return what the context says of the values of one family."""
     asked = {value.text for value in analyse(scene.context.question or "").values}
     for value in distinct(scene.reading):
-        if not mine(value):
+        if not mine(value) or is_same_stretch(scene, value) or is_moment_within(scene, value):
             continue
         if scene.context.holders(value):
             verdict = _misplaced(scene, name, value)
@@ -109,12 +111,24 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
     )
     if rival is None or any(_fits(scene, value, slot, rival) for slot in own):
         return None
+    if _at_own_words(scene, value, rival, own, rivals):
+        return None
     if _tells_apart(scene, value, rival) or _numbers_a_name(scene, value, rival):
         return None
     if _keeps_its_bound(scene, value, rival):
         return None
     reason = f"the context says {rival.text!r} of this, and {value.text!r} of something else"
     return contradiction(scene, name, reason, rival.near)
+
+
+def _at_own_words(
+    scene: Scene, value: Value, rival: Slot, own: list[Slot], rivals: list[Slot]
+) -> bool:
+    """Whether a claim says what the context has right around a value, and gives no other there."""
+    if value.family == "days" or any(v.agrees(w) for v in scene.reading.values for w in _at(rival)):
+        return False
+    places = [slot.at for slot in (*own, *rivals)]
+    return any(is_at_home(scene, slot, rival, places) for slot in own)
 
 
 def _says_little(scene: Scene, value: Value) -> bool:

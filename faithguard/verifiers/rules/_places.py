@@ -22,7 +22,7 @@ _LIGHT = frozenset("be have cost pay charge last run get come make take".split()
 
 
 def is_at_home(scene: Scene, own: Slot, rival: Slot, taken: Collection[int]) -> bool:
-    """Whether a claim says all that stands around its value, and not all around the other.
+    """Whether a claim says what stands around its value rather than what does around the other.
 
     Args:
         scene: The claim and its context.
@@ -34,6 +34,8 @@ def is_at_home(scene: Scene, own: Slot, rival: Slot, taken: Collection[int]) -> 
     mine, theirs = (_around(slot, taken) for slot in (own, rival))
     told = _told(scene, own, mine), _told(scene, rival, theirs)
     alone = mine - theirs
+    if len(alone & told[0]) > 1 and not told[1] - mine:
+        return True  # nothing speaks for the other
     if not alone or not alone <= told[0]:
         return False
     others = theirs - mine
@@ -83,12 +85,19 @@ def _around(slot: Slot, taken: Collection[int]) -> frozenset[_Anchor]:
 def _up_to_wall(
     reading: Reading, places: range, slot: Slot, taken: Collection[int]
 ) -> Iterator[_Anchor]:
+    aside = 0
     for place in places:
         token = reading.tokens[place]
+        # "Ann Roe (Labour) on 8,120": what stands in brackets beside it parts nothing
+        if token.lower in "()" and (aside or (token.lower == ")") == (places.step < 0)):
+            aside += 1 if (token.lower == ")") == (places.step < 0) else -1
+            continue
+        if aside:
+            continue
         value = reading.values[token.value] if token.value >= 0 else None
         if value is not None and value.start <= slot.at < value.end:
             continue
-        if value is not None and value.start in taken:
+        if value is not None and value.start in taken and not _numbers_a_name(reading, place):
             return
         if value is None and token.lower in _WALLS:
             return
@@ -96,6 +105,12 @@ def _up_to_wall(
             yield token.value
         elif token.key and not _says_little(token):
             yield token.key
+
+
+def _numbers_a_name(reading: Reading, place: int) -> bool:
+    """Whether a number ends a name: "Box 7"."""
+    before = reading.tokens[max(0, place - 1) : place]
+    return bool(before) and before[0].capital and before[0].key is not None
 
 
 def _says_little(token: Token) -> bool:

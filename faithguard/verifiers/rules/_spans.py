@@ -25,7 +25,7 @@ _HOUR = (
     + r"))(?:\s?(?:(?P<ap{0}>[ap])\.?m\b\.?|h\b|o['’]clock))?"
 )
 _STRETCH = re.compile(
-    rf"(?<![\w.,:/£$€+-]){_HOUR.format(1)}\s?(?:-|–|—|to|until|till|and)\s?{_HOUR.format(2)}(?![\w:%]|[.,]\d)",
+    rf"(?<![\w.,:/£$€+-]){_HOUR.format(1)}\s?(?:-|–|—|to|until|till|and)\s?{_HOUR.format(2)}(?!\w|%|[.,:]\d)",
     re.I,
 )
 _NOON, _DAY = 720, 1440

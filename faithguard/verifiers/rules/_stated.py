@@ -29,6 +29,7 @@ from faithguard.verifiers.rules._measures import (
     alike_in_size,
     differing,
     distinct,
+    every_holding,
     holding,
     is_timed,
     is_year,
@@ -150,11 +151,32 @@ def _said_otherwise(scene: Scene, value: Value) -> bool:
         return True  # "not open on Mondays" where it is closed on Mondays
     if value.family == "days" and (is_closed(scene, value) or fits_open_days(scene)):
         return True  # "Support is closed on Mondays", of "We are closed on Mondays"
+    if value.family == "days" and _is_exception(scene, value):
+        return True
+    if _OLD.match(scene.reading.text, value.end) and any(
+        _APPOSED.fullmatch(near.reading.text, other.start - 2, other.end + 1)
+        for near, other in holding(scene, value)
+    ):
+        return True  # "Dana Roth, 61, ..."
     if value.family == "date" and all(other.family != "date" for _, other in holding(scene, value)):
         return True  # of which only the year is said
     return is_compared(scene, value) and derivable(
         value, list(lines_of(scene, timed=is_timed(value))), compared=True
     )  # "15 minutes less than the other"
+
+
+def _is_exception(scene: Scene, value: Value) -> bool:
+    """Whether a claim and the context both except a case: "closed on Mondays, except in May"."""
+    if _EXCEPTING.search(scene.reading.text, value.end) is None:
+        return False
+    return any(
+        _EXCEPTING.search(near.reading.text, other.end) for near, other in holding(scene, value)
+    )
+
+
+_EXCEPTING = re.compile(r"\b(?:if|when|unless|except\w*|only|but)\b", re.I)
+_OLD = re.compile(r"[-\s]olds?\b", re.I)
+_APPOSED = re.compile(r",\s\d{1,3}(?=,)[,]")
 
 
 def _keeps_its_bound(scene: Scene, value: Value, rival: Slot) -> bool:
@@ -302,7 +324,7 @@ def _slots(scene: Scene, value: Value, kind: set[str]) -> tuple[list[Slot], list
     stated = differing(
         [scene.reading.values[n] for n in around or (beside.values if beside else ())]
     )
-    for near, other in holding(scene, value):
+    for near, other in every_holding(scene, value):
         clause = near.reading.clause_at(other.start)
         if clause is None:
             continue
@@ -317,6 +339,8 @@ def _slots(scene: Scene, value: Value, kind: set[str]) -> tuple[list[Slot], list
             clause = near.reading.clause_at(other.start)
             if clause is None or other.text.lower() in ORDINALS:
                 continue
+            if _ITEM.match(near.reading.text, max(0, other.start - 1)) and other.start <= 1:
+                continue  # "1) Send the form"
             if any(v.agrees(other) for v in (value, *stated)):
                 continue
             if of_all and _OF_ALL.search(near.reading.text, 0, other.start):
@@ -341,6 +365,7 @@ def _ends_a_range(reading: Reading, value: Value) -> bool:
     )
 
 
+_ITEM = re.compile(r"\(?\d{1,2}\)")
 _RANGE = re.compile(r"\s*(?:-|–|—|to|bis|à|a|al|até|~|〜|至|到)\s*", re.I)
 
 

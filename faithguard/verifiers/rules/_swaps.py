@@ -197,11 +197,21 @@ def _is_no_doer(deed: Deed, reading: Reading) -> bool:
         return False
     if deed.agents <= _STANDING_IN:
         return True
+    if not deed.passive and _is_titled(deed, reading):
+        return True
     if not deed.passive:
         return _led_by(deed.agents, reading, _PLACING, deed.at)
     words = reading.tokens[deed.at :]
     behind = [two for one, two in pairwise(words) if one.lower == "by"]
     return bool(behind) and behind[0].key in _WAYS
+
+
+def _is_titled(deed: Deed, reading: Reading) -> bool:
+    """Whether who does it stands before a colon: "Seat sensor: The cushion works with"."""
+    last = max(
+        (n for n, t in enumerate(reading.tokens[: deed.at]) if t.key in deed.agents), default=0
+    )
+    return any(token.lower == ":" for token in reading.tokens[last : deed.at])
 
 
 _ARTICLES = frozenset("a an the its their his her our your this that".split())
@@ -330,6 +340,8 @@ def done_to_another(scene: Scene, name: str) -> Verdict | None:
                 wanted = _named(mine.patients, scene)
                 said = said or bool(wanted & near.reading.keys)
                 others = _named(theirs.patients, scene) - scene.reading.keys
+                if theirs.patients <= _STANDING_IN:
+                    continue
                 if not wanted and _instead(mine, theirs, scene):
                     against = against or near
                     continue

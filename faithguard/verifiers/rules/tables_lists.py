@@ -35,6 +35,10 @@ _FEWEST_ITEMS = 3
 _LONGEST_ITEM = 8
 """Words."""
 _ADDING = frozenset("as for because chiefly mainly mostly partly largely".split())
+_OPENING = frozenset(
+    "when if before after while once as since unless until at in on for with".split()
+)
+"""What opens a phrase that a comma ends, and no list."""
 _ASKING = frozenset("which what who whether".split())
 _NO_ITEM = frozenset(
     "is are was were be been has have had do does did can could may might must will would shall"
@@ -625,6 +629,8 @@ def _label_has(reading: Reading, value: Value) -> bool:
 
 def _wrong_key(scene: Scene, name: str) -> Verdict | None:
     """Veto a name that "key: value" lines give to another key: "Chair: Ann", "Clerk: Bo"."""
+    if _denies(scene.reading):
+        return None
     fields = [near for near in scene.near if near.reading.is_field]
     labels = [_label(near.reading) for near in fields]
     for near in fields:
@@ -679,10 +685,13 @@ def _held_elsewhere(scene: Scene, clause: Clause, label: frozenset[str], field: 
             if not spoken and (words := _of_other_key(scene, clause, label)):
                 return words
             continue
-        if first == 0 and last == 1 and not any(map(scene.pages.proper, keys)):
-            continue  # a word that only opens the sentence
+        opens = first == 0 and last == 1 and not any(map(scene.pages.proper, keys))
+        if opens or all(len(key) == 1 for key in keys):
+            continue  # a word that only opens the sentence, "type A"
         for number, reading in enumerate(scene.all):
             other = number != field.number and reading.is_field
+            if other and label <= reading.keys:
+                continue  # which says something of the key itself
             if other and keys and keys <= _content(reading) and not _label(reading) <= clause.keys:
                 return scene.reading.name((first, last))
     return None
@@ -742,5 +751,5 @@ def _items(reading: Reading) -> Iterator[list[Token]]:
             return  # clauses, not things
         yield item
     before = [token for token in tokens[max(0, commas[0] - 4) : commas[0]] if token.key]
-    if before and cuts[0] == commas[0]:
+    if before and cuts[0] == commas[0] and tokens[0].lower not in _OPENING:
         yield before[-1:]

@@ -46,7 +46,7 @@ from faithguard.verifiers.rules._scene import Near, Scene, contradiction, unment
 from faithguard.verifiers.rules._slots import counted, is_listed
 from faithguard.verifiers.rules._worked import is_the_rest, says_worked_out, shown, workable
 
-__all__ = ["absent"]
+__all__ = ["absent", "is_cut_short"]
 
 
 _COUNTABLE = 12
@@ -58,7 +58,7 @@ def absent(scene: Scene, name: str, value: Value) -> Verdict | None:
     if under_negation(scene, value) or ends_a_name(scene, value) or in_century(scene, value):
         return None
     value = _aged(scene, value)
-    if _is_a_moment(scene, value) or _is_all_of_them(scene, value) or _is_cut_short(scene, value):
+    if _is_a_moment(scene, value) or _is_all_of_them(scene, value) or is_cut_short(scene, value):
         return None
     lines = list(lines_of(scene, timed=is_timed(value) or is_year(value) or bool(value.unit)))
     swapped = _in_other_unit(scene, value)
@@ -93,7 +93,7 @@ def absent(scene: Scene, name: str, value: Value) -> Verdict | None:
     return unmentioned(scene, name, f"the context nowhere says {value.text!r}")
 
 
-def _is_cut_short(scene: Scene, value: Value) -> bool:
+def is_cut_short(scene: Scene, value: Value) -> bool:
     """Whether the context writes a value in a shorter way.
 
     "By the 9th" is a date once the month is known, "04/06" the fourth of June, and "(−8%)" a fall.

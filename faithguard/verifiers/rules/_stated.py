@@ -17,7 +17,7 @@ from faithguard.verifiers._terms import analyse, stem
 from faithguard.verifiers._values import Value
 from faithguard.verifiers._values._units import CURRENCIES
 from faithguard.verifiers._values._words import ORDINALS
-from faithguard.verifiers.rules._absent import absent
+from faithguard.verifiers.rules._absent import absent, is_cut_short
 from faithguard.verifiers.rules._barred import is_closed
 from faithguard.verifiers.rules._derived import derivable
 from faithguard.verifiers.rules._dimensions import has_that_dimension
@@ -158,6 +158,8 @@ def _said_otherwise(scene: Scene, value: Value) -> bool:
         for near, other in holding(scene, value)
     ):
         return True  # "Dana Roth, 61, ..."
+    if value.family == "date" and is_cut_short(scene, value):
+        return True  # "another one on the 17th"
     if value.family == "date" and all(other.family != "date" for _, other in holding(scene, value)):
         return True  # of which only the year is said
     return is_compared(scene, value) and derivable(

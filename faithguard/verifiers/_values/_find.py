@@ -50,7 +50,7 @@ _DEVANAGARI_OR_ARABIC = re.compile("[\u0600-\u06ff\u0900-\u097f]")
 _TELLING = (
     _DAY_WORDS
     | (_CLOCK_WORDS - {"past"})
-    | {*ENGLISH, *SCALES, *ORDINALS, *FIRST_TWO, *PARTS, "once", "twice", "thrice"}
+    | {*ENGLISH, *SCALES, *ORDINALS, *FIRST_TWO, *PARTS, "once", "twice", "thrice", "full", "whole"}
 )
 
 

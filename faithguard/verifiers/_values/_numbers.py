@@ -77,7 +77,7 @@ _A_UNIT = re.compile(
     re.I,
 )
 _FOR_A_UNIT = re.compile(
-    r"\b(?:for|within|takes?|took|lasts?|lasted)\s+(?:just\s+)?(?:about\s+|around\s+|over\s+|under\s+|nearly\s+|almost\s+)?(?P<a>an?)"
+    r"\b(?:for|within|takes?|took|lasts?|lasted)\s+(?:just\s+)?(?:about\s+|around\s+|over\s+|under\s+|nearly\s+|almost\s+)?(?P<a>an?(?:\s+(?:full|whole))?)"
     r"(?=\s+(?:minute|hour|day|week|month|year)\b(?!\s+(?:or|and|later|ago|before|after|off)))",
     re.I,
 )

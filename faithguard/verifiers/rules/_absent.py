@@ -46,7 +46,7 @@ from faithguard.verifiers.rules._scene import Near, Scene, contradiction, unment
 from faithguard.verifiers.rules._slots import counted, is_listed
 from faithguard.verifiers.rules._worked import is_the_rest, says_worked_out, shown, workable
 
-__all__ = ["absent"]
+__all__ = ["absent", "is_cut_short"]
 
 
 _COUNTABLE = 12
@@ -58,7 +58,7 @@ def absent(scene: Scene, name: str, value: Value) -> Verdict | None:
     if under_negation(scene, value) or ends_a_name(scene, value) or in_century(scene, value):
         return None
     value = _aged(scene, value)
-    if _is_a_moment(scene, value) or _is_all_of_them(scene, value):
+    if _is_a_moment(scene, value) or _is_all_of_them(scene, value) or is_cut_short(scene, value):
         return None
     lines = list(lines_of(scene, timed=is_timed(value) or is_year(value) or bool(value.unit)))
     swapped = _in_other_unit(scene, value)
@@ -83,12 +83,68 @@ def absent(scene: Scene, name: str, value: Value) -> Verdict | None:
         if share_beside(scene, value, near) < SAME_STATEMENT:
             continue
         rival = _rival(value, scene.reading, near.reading)
+        if rival is not None and _is_let_by(value, scene.reading, rival, near.reading):
+            return None
         if rival is not None:
             reason = f"the context says {rival.text!r}, the answer {value.text!r}"
             return contradiction(scene, name, reason, near)
     if _left_open(scene, value, lines):
         return None
     return unmentioned(scene, name, f"the context nowhere says {value.text!r}")
+
+
+def is_cut_short(scene: Scene, value: Value) -> bool:
+    """Whether the context writes a value in a shorter way.
+
+    "By the 9th" is a date once the month is known, "04/06" the fourth of June, and "(−8%)" a fall.
+    """
+    if value.family == "date":
+        days = [(r[1], r[2]) for r in value.readings if isinstance(r, tuple) and r[1] and r[2]]
+        return any(_writes_day(reading, *day) for day in days for reading in scene.all)
+    if value.unit != "%" or _FALLS.search(scene.reading.text) is None:
+        return False
+    fallen = {-number for number in _numbers(value)}
+    return any(fallen & set(v.readings) for near in scene.near for v in near.reading.values)
+
+
+def _writes_day(reading: Reading, month: int, day: int) -> bool:
+    if re.search(rf"(?<![\d/.])0?{day}[/.]0?{month}(?![\d/])\.?(?!\d)", reading.text):
+        return True
+    months = {r[1] for v in reading.values for r in v.readings if isinstance(r, tuple)}
+    ordinal = re.search(rf"\b(?:the|by)\s+{day}(?:st|nd|rd|th)\b(?!\s+of\b)", reading.text)
+    return ordinal is not None and (month in months or (not months and "month" in reading.keys))
+
+
+_FALLS = re.compile(
+    r"\b(?:fell|fall(?:s|en)?|drop(?:s|ped)?|declin\w+|decreas\w+|down|less|lower|fewer|shr[aiu]nk|lost|reduc\w+)\b",
+    re.I,
+)
+
+
+def _is_let_by(value: Value, claim: Reading, rival: Value, sentence: Reading) -> bool:
+    """Whether a claim only says that one may, or has, what a bound of the context lets be.
+
+    "Version 7 works" of "version 5 and later"; "you may bring two guests" of "up to three guests".
+    """
+    before = claim.text[: value.start]
+    if _BOUNDED.search(before):
+        return False
+    more = max(_numbers(value), default=Fraction(0)) > max(_numbers(rival), default=Fraction(0))
+    if _AND_LATER.match(sentence.text, rival.end):
+        return more
+    most = _UP_TO.search(sentence.text[: rival.start])
+    return bool(most) and not more and _MAY.search(before) is not None
+
+
+_BOUNDED = re.compile(
+    r"\b(?:most|least|than|up\s+to|over|under|above|below|only|limit\w*|max\w*|min\w*|exactly|within)\W+(?:\w+\W+)?$",
+    re.I,
+)
+_AND_LATER = re.compile(
+    r"\s*(?:\+|(?:and|or)\s+(?:later|newer|higher|above|up|upwards|more|over|older)\b)", re.I
+)
+_UP_TO = re.compile(r"\b(?:up\s+to|at\s+most|no\s+more\s+than|max(?:imum|\.)?(?:\s+of)?)\s+$", re.I)
+_MAY = re.compile(r"\b(?:may|can|allowed|permitted)\b", re.I)
 
 
 def _aged(scene: Scene, value: Value) -> Value:

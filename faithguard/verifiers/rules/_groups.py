@@ -283,7 +283,8 @@ class Groups:
 
     def _past(self, number: int, before: int, denied: bool) -> Group | None:
         previous = self._word(before)
-        if self._word(number + 1) == "by" and before >= 0 and previous not in _STAND_INS:
+        behind = number + 1 + self._word(number + 1).endswith("ly")  # "collected daily by"
+        if self._word(behind) == "by" and before >= 0 and previous not in _STAND_INS:
             joined = previous in JOINS
             return Group(number, number, passive=True, denied=denied, reduced=not joined)
         if denied and is_participle(self.words[number]) and self._opens(before + 1):

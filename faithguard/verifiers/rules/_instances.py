@@ -37,10 +37,16 @@ _WORDS = (
 )
 _IN_ONE = re.compile(
     rf"\b(?:an?|any|one|another|his|her|their|our|your|my)\s+{_WORDS}{{1,4}}"
-    r"(?:of|at|from|with|(?:\w+ed|made|given|sent|bought|born|got)\s+on|worth|weighing|aged|costing|measuring)\s+(?:only\s+|just\s+|about\s+)?\W?$",
+    r"(?:of|at|from|with|(?:that|which)(?:['’]s|\s+(?:is|was|weighs|costs|measures))|(?:\w+ed|made|given|sent|bought|born|got)\s+on|worth|weighing|aged|costing|measuring)\s+(?:only\s+|just\s+|about\s+)?\W?$",
     re.I,
 )
 """What makes it that of one instance: "a parcel of", "a demand received on"."""
+_DONE_ON = re.compile(
+    r"(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )(?<!\bbeen )"
+    r"(?<=\w\s)(?:\w{2,}ed|made|given|sent|bought|got)\s+on\s+$",
+    re.I,
+)
+"""What is of those of a day: "goods ordered on"."""
 _OF_ONE = re.compile(
     r"\b(?:an?|any|another|his|her|their|our|your|my)\s+(?:[\w'’-]*[^\Ws]\s+)?\W?$", re.I
 )
@@ -71,7 +77,7 @@ _INDEFINITE = re.compile(r"\b(?:an?|if|someone|somebody|anyone)\b", re.I)
 
 _BOUND_BEFORE = re.compile(
     r"\b(?:under|below|less\s+than|fewer\s+than|up\s+to|at\s+(?:most|least)|before|until|till|by|within|over|above|more\s+than|from|after"
-    r"|exceed\w*|beyond|max(?:imum|\.)?|min(?:imum|\.)?|limit(?:ed)?|to|\w{2,}er\s+than|only(?:\s+\w+)?|requires?(?:\s+\w+)?|between(?:\s+\S+\s+and)?"
+    r"|exceed\w*|beyond|max(?:imum|\.)?|min(?:imum|\.)?|(?:maximum|minimum|limit)\b[^.;:]{0,40}:|limit(?:ed)?|to|\w{2,}er\s+than|only(?:\s+\w+)?|requires?(?:\s+\w+)?|between(?:\s+\S+\s+and)?"
     r"|last|for|ahead|(?:may|can|must|cannot)\s[^.;]{0,40}\bwith|in\s+the\s+(?:first|last)|(?:load|limit|capacity|maximum|minimum|allowance)(?:\s+\w+)?)"
     r"\s*:?\s+(?:the\s+age\s+of\s+|an?\s+|the\s+|about\s+|of\s+)?\W?$",
     re.I,
@@ -99,10 +105,24 @@ def is_instance(scene: Scene, value: Value) -> bool:
         is_bounded(near.reading.text, other)
         for near in _near(scene)
         for other in near.reading.values
-        if _of_one_kind(value, other)
+        if _of_one_kind(value, other) and _keeps(text, value, near.reading.text, other)
     )
 
 
+def _keeps(claim: str, value: Value, text: str, bound: Value) -> bool:
+    """Whether a date keeps one that is given as a bound, "until 9 May", or is said not to."""
+    if _TOO.search(claim, value.end):
+        return True
+    days, bounds = ([r[1:] for r in v.readings if isinstance(r, tuple)] for v in (value, bound))
+    if not days or not bounds:
+        return True
+    if _LAST_DAY.search(text, 0, bound.start):
+        return min(days) <= max(bounds)
+    return max(days) >= min(bounds) or _FIRST_DAY.search(text, 0, bound.start) is None
+
+
+_LAST_DAY = re.compile(r"(?:\b(?:and|until|till|to|by|before)\s+(?:the\s+)?|[-–—]\s?)$", re.I)
+_FIRST_DAY = re.compile(r"\b(?:from|since|after|between)\s+(?:the\s+)?$", re.I)
 _OLD = re.compile(r"[-\s]olds?\b", re.I)
 
 
@@ -118,6 +138,8 @@ def _told_of_one(text: str, value: Value) -> bool:
         or _OPENS_WITH.search(before)
         or _DOING.match(text, 0, value.start)
     ):
+        return True
+    if value.family == "date" and _DONE_ON.search(before):
         return True
     if _AGO.match(text, value.end):
         return _INDEFINITE.search(before) is not None

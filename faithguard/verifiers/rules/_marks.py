@@ -31,7 +31,8 @@ _AFTER = re.compile(
 )
 _PER = re.compile(
     r"\s?[/·]\s?(?P<sign>[^\W\d_]{1,12}[²³]?)|[\s-]?\(?(?:per|for (?:each|every))[\s-]"
-    r"(?:(?:each|every|1)\s)?(?P<word>(?:square|cubic) [^\W\d_]{3,12}|[^\W\d_]{1,12}[²³]?)"
+    r"(?:(?:each|every|1)\s)?(?P<word>(?:square|cubic) [^\W\d_]{3,12}|[^\W\d_]{1,8}[\s-]hours?"
+    r"|[^\W\d_]{1,12}[²³]?)"
 )
 _LEAST = re.compile(
     r"(?i)\b(?:at least|minimum|min\b|no less|not less|from|or more|more than|over|above|upwards|"
@@ -124,7 +125,13 @@ def _is_measured(scene: Scene, measure: Measure, holders: list[tuple[Near, Value
 
 def _by_adverb(measure: Measure, text: str) -> bool:
     adverbs = _ADVERBS.get(measure, frozenset[str]())
+    if measure == _YEAR and _PER_ANNUM.search(text):
+        return True
     return not adverbs.isdisjoint(word.casefold() for word in _WORD.findall(text))
+
+
+_YEAR = ("month", Fraction(12))
+_PER_ANNUM = re.compile(r"\bp\.\s?a\.", re.I)
 
 
 @lru_cache(maxsize=512)

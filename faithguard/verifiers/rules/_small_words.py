@@ -87,7 +87,7 @@ ADVERBS = frozenset(
     "also only still already just again now then often always usually both later once soon"
     " previously currently thereby therefore however instead even ever first today alone much very"
     " more less far quite rather too so almost nearly well best"
-    " altogether outright immediately partly largely mainly all either".split()
+    " altogether outright immediately meanwhile partly largely mainly all either".split()
 )
 
 

@@ -17,7 +17,7 @@ from faithguard.verifiers._terms import analyse, stem
 from faithguard.verifiers._values import Value
 from faithguard.verifiers._values._units import CURRENCIES
 from faithguard.verifiers._values._words import ORDINALS
-from faithguard.verifiers.rules._absent import absent
+from faithguard.verifiers.rules._absent import absent, is_cut_short
 from faithguard.verifiers.rules._barred import is_closed
 from faithguard.verifiers.rules._derived import derivable
 from faithguard.verifiers.rules._dimensions import has_that_dimension
@@ -29,11 +29,13 @@ from faithguard.verifiers.rules._measures import (
     alike_in_size,
     differing,
     distinct,
+    every_holding,
     holding,
     is_timed,
     is_year,
 )
 from faithguard.verifiers.rules._open_days import fits_open_days
+from faithguard.verifiers.rules._places import is_at_home
 from faithguard.verifiers.rules._reading import Reading, Token
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 from faithguard.verifiers.rules._slots import (
@@ -44,6 +46,7 @@ from faithguard.verifiers.rules._slots import (
     says_same,
     segment,
 )
+from faithguard.verifiers.rules._spans import is_moment_within, is_same_stretch
 from faithguard.verifiers.rules.fields import is_of_field
 
 __all__ = ["stated"]
@@ -57,7 +60,7 @@ def stated(scene: Scene, name: str, mine: Callable[[Value], bool]) -> Verdict | 
     """Return what the context says of the values of one family."""
     asked = {value.text for value in analyse(scene.context.question or "").values}
     for value in distinct(scene.reading):
-        if not mine(value):
+        if not mine(value) or is_same_stretch(scene, value) or is_moment_within(scene, value):
             continue
         if scene.context.holders(value):
             verdict = _misplaced(scene, name, value)
@@ -109,12 +112,24 @@ def _misplaced(scene: Scene, name: str, value: Value) -> Verdict | None:
     )
     if rival is None or any(_fits(scene, value, slot, rival) for slot in own):
         return None
+    if _at_own_words(scene, value, rival, own, rivals):
+        return None
     if _tells_apart(scene, value, rival) or _numbers_a_name(scene, value, rival):
         return None
     if _keeps_its_bound(scene, value, rival):
         return None
     reason = f"the context says {rival.text!r} of this, and {value.text!r} of something else"
     return contradiction(scene, name, reason, rival.near)
+
+
+def _at_own_words(
+    scene: Scene, value: Value, rival: Slot, own: list[Slot], rivals: list[Slot]
+) -> bool:
+    """Whether a claim says what the context has right around a value, and gives no other there."""
+    if value.family == "days" or any(v.agrees(w) for v in scene.reading.values for w in _at(rival)):
+        return False
+    places = [slot.at for slot in (*own, *rivals)]
+    return any(is_at_home(scene, slot, rival, places) for slot in own)
 
 
 def _says_little(scene: Scene, value: Value) -> bool:
@@ -136,11 +151,34 @@ def _said_otherwise(scene: Scene, value: Value) -> bool:
         return True  # "not open on Mondays" where it is closed on Mondays
     if value.family == "days" and (is_closed(scene, value) or fits_open_days(scene)):
         return True  # "Support is closed on Mondays", of "We are closed on Mondays"
+    if value.family == "days" and _is_exception(scene, value):
+        return True
+    if _OLD.match(scene.reading.text, value.end) and any(
+        _APPOSED.fullmatch(near.reading.text, other.start - 2, other.end + 1)
+        for near, other in holding(scene, value)
+    ):
+        return True  # "Dana Roth, 61, ..."
+    if value.family == "date" and is_cut_short(scene, value):
+        return True  # "another one on the 17th"
     if value.family == "date" and all(other.family != "date" for _, other in holding(scene, value)):
         return True  # of which only the year is said
     return is_compared(scene, value) and derivable(
         value, list(lines_of(scene, timed=is_timed(value))), compared=True
     )  # "15 minutes less than the other"
+
+
+def _is_exception(scene: Scene, value: Value) -> bool:
+    """Whether a claim and the context both except a case: "closed on Mondays, except in May"."""
+    if _EXCEPTING.search(scene.reading.text, value.end) is None:
+        return False
+    return any(
+        _EXCEPTING.search(near.reading.text, other.end) for near, other in holding(scene, value)
+    )
+
+
+_EXCEPTING = re.compile(r"\b(?:if|when|unless|except\w*|only|but)\b", re.I)
+_OLD = re.compile(r"[-\s]olds?\b", re.I)
+_APPOSED = re.compile(r",\s\d{1,3}(?=,)[,]")
 
 
 def _keeps_its_bound(scene: Scene, value: Value, rival: Slot) -> bool:
@@ -288,7 +326,7 @@ def _slots(scene: Scene, value: Value, kind: set[str]) -> tuple[list[Slot], list
     stated = differing(
         [scene.reading.values[n] for n in around or (beside.values if beside else ())]
     )
-    for near, other in holding(scene, value):
+    for near, other in every_holding(scene, value):
         clause = near.reading.clause_at(other.start)
         if clause is None:
             continue
@@ -304,6 +342,8 @@ def _slots(scene: Scene, value: Value, kind: set[str]) -> tuple[list[Slot], list
             clause = near.reading.clause_at(other.start)
             if clause is None or other.text.lower() in ORDINALS:
                 continue
+            if _ITEM.match(near.reading.text, max(0, other.start - 1)) and other.start <= 1:
+                continue  # "1) Send the form"
             if any(v.agrees(other) for v in (value, *stated)):
                 continue
             if of_all and _OF_ALL.search(near.reading.text, 0, other.start):
@@ -332,6 +372,7 @@ def _ends_a_range(reading: Reading, value: Value) -> bool:
     return value.start in ends
 
 
+_ITEM = re.compile(r"\(?\d{1,2}\)")
 _RANGE = re.compile(r"\s*(?:-|–|—|to|bis|à|a|al|até|~|〜|至|到)\s*", re.I)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 from faithguard._verbs import base_of
 from faithguard.types import Verdict
@@ -15,7 +16,7 @@ from faithguard.verifiers._terms import stem
 from faithguard.verifiers.rules._deeds import Deed
 from faithguard.verifiers.rules._reading import Reading, key_of, keys_of_all
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
-from faithguard.verifiers.rules._small_words import PREPOSITIONS
+from faithguard.verifiers.rules._small_words import PREPOSITIONS, RELATIVE
 from faithguard.verifiers.rules._told import known_deeds, told
 
 __all__ = [
@@ -37,7 +38,7 @@ HELD = 0.75
 SYMMETRIC = frozenset(
     stem(word)
     for word in "meet marry merge border join match equal resemble face partner agree talk speak"
-    " differ play share be have include cooperate collaborate".split()
+    " differ play share be have include cooperate collaborate fight see".split()
 )
 
 
@@ -80,6 +81,8 @@ def swapped_deeds(scene: Scene, name: str) -> Verdict | None:
     for mine in told(scene):
         if not mine.agents or not mine.patients or mine.verb in _NO_DEEDS | _OF_ITSELF:
             continue
+        if _is_no_doer(mine, scene.reading):
+            continue
         against: Near | None = None
         held = False
         for near in short_sentences(scene):
@@ -95,7 +98,7 @@ def swapped_deeds(scene: Scene, name: str) -> Verdict | None:
                     both = scene.weight(other.patients & verb.patients)
                     enough = both >= _MOST_OF_IT * scene.weight(verb.patients)
                     held = held or enough or not other.patients
-                elif _crossed(verb, other, scene):
+                elif _crossed(verb, other, scene) and not _is_no_doer(theirs, near.reading):
                     against = against or near
         if against is not None and not held:
             reason = "the context says it with the roles the other way round"
@@ -119,7 +122,7 @@ _PAIRED = frozenset(map(stem, ("marry", "meet", "merge")))
 
 
 _MOST_OF_IT = 0.6
-_NO_DEEDS = SYMMETRIC | {"be", "do", "cost", "store", "measur", "weigh", "equal", "last"}
+_NO_DEEDS = SYMMETRIC | {"be", "do", "cost", "store", "measur", "weigh", "equal", "last", "stay"}
 
 
 _OF_ITSELF = keys_of_all(("increase", "decrease"))
@@ -150,7 +153,83 @@ def _crossed(mine: Deed, theirs: Deed, scene: Scene) -> bool:
         return True
     if not _named(agents & theirs.patients, scene):
         return False
+    if _with_it(agents, theirs, scene):
+        return False
     return theirs.passive and not theirs.agents and not patients & theirs.patients
+
+
+def _with_it(keys: frozenset[str], deed: Deed, scene: Scene) -> bool:
+    """Whether something is that with which a deed is done: "is cut with the tool Vex"."""
+    return any(
+        _led_by(keys, near.reading, _MEANS)
+        for near in short_sentences(scene)
+        if deed in known_deeds(scene, near)
+    )
+
+
+def _led_by(
+    keys: frozenset[str], reading: Reading, words: frozenset[str], end: int | None = None
+) -> bool:
+    """Whether words that stand together before a place follow a small word.
+
+    Not in "to the museum, which lent it", nor in "who in turn lent it".
+    """
+    tokens = reading.tokens[:end]
+    last = max((n for n, token in enumerate(tokens) if token.key in keys), default=0)
+    first = last
+    while first and tokens[first - 1].key in keys:
+        first -= 1
+    if not keys <= {token.key for token in tokens[first : last + 1]}:
+        return False
+    if any(token.lower in RELATIVE for token in tokens[last:]) and end is not None:
+        return False
+    first -= bool(first and tokens[first - 1].lower in _ARTICLES)
+    before = [token.lower for token in tokens[max(0, first - 2) : first]]
+    return before[-1:] != [] and before[-1] in words and before[0] not in RELATIVE
+
+
+def _is_no_doer(deed: Deed, reading: Reading) -> bool:
+    """Whether what is read as who does it only tells how, when or where.
+
+    "By phone" and "by May" of a passive, "the volunteers on the bus waited", "the others".
+    """
+    if not deed.agents:
+        return False
+    if deed.agents <= _STANDING_IN:
+        return True
+    if not deed.passive and _is_titled(deed, reading):
+        return True
+    if not deed.passive:
+        return _led_by(deed.agents, reading, _PLACING, deed.at)
+    words = reading.tokens[deed.at :]
+    behind = [two for one, two in pairwise(words) if one.lower == "by"]
+    return bool(behind) and behind[0].key in _WAYS
+
+
+def _is_titled(deed: Deed, reading: Reading) -> bool:
+    """Whether who does it stands before a colon: "Seat sensor: The cushion works with"."""
+    last = max(
+        (n for n, t in enumerate(reading.tokens[: deed.at]) if t.key in deed.agents), default=0
+    )
+    return any(token.lower == ":" for token in reading.tokens[last : deed.at])
+
+
+_ARTICLES = frozenset("a an the its their his her our your this that".split())
+_MEANS = frozenset("with using via through".split())
+_PLACING = frozenset("on in at to from into onto".split())
+_STANDING_IN = keys_of_all(
+    "other others ourselves themselves itself yourself himself herself rest both each another"
+    " late".split()
+)
+"""Words that stand for somebody, or for nobody, but name none."""
+_WAYS = keys_of_all(
+    (
+        "phone telephone post mail email e-mail letter card cash transfer bus train car boat hand"
+        " appointment text message fax app request tomorrow noon midnight january february march"
+        " april may june july august september october november december"
+        " monday tuesday wednesday thursday friday saturday sunday"
+    ).split()
+)
 
 
 def _to_pronoun(deed: Deed, scene: Scene) -> bool:
@@ -171,6 +250,8 @@ def done_by_another(scene: Scene, name: str) -> Verdict | None:
     for mine in told(scene):
         if not mine.agents or mine.denied or mine.verb in _NO_DEEDS - _PAIRED or not mine.patients:
             continue
+        if _is_no_doer(mine, scene.reading):
+            continue
         if not all(map(scene.known, mine.agents)):
             continue
         against: Near | None = None
@@ -190,6 +271,7 @@ def done_by_another(scene: Scene, name: str) -> Verdict | None:
                     and enough
                     and _other(mine, theirs, scene)
                     and not _behind_report(theirs, near.reading)
+                    and not _is_no_doer(theirs, near.reading)
                 ):
                     against = against or near
         if against is not None and not said:
@@ -258,6 +340,8 @@ def done_to_another(scene: Scene, name: str) -> Verdict | None:
                 wanted = _named(mine.patients, scene)
                 said = said or bool(wanted & near.reading.keys)
                 others = _named(theirs.patients, scene) - scene.reading.keys
+                if theirs.patients <= _STANDING_IN:
+                    continue
                 if not wanted and _instead(mine, theirs, scene):
                     against = against or near
                     continue

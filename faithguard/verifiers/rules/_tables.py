@@ -154,7 +154,7 @@ _LABEL = re.compile(
 )
 _BULLET = re.compile(r"\s*(?:[-*•–]|\d{1,2}[.)]|\[[ xX]\])\s+(?P<item>\S.*)$")
 _DIVIDES = re.compile(
-    r"\s*[,;、，]\s*(?:and\s+|or\s+|und\s+|et\s+|y\s+|e\s+)?|\s+(?:and|und|et)\s+"
+    r"\s*(?:,(?!\d{3}\b)|[;、，])\s*(?:and\s+|or\s+|und\s+|et\s+|y\s+|e\s+)?|\s+(?:and|und|et)\s+"
 )
 _ASIDE = re.compile(r"\([^()]{0,200}\)")
 _FEWEST, _LONGEST_LINE, _LONGEST_ITEM = 2, 1_000, 90

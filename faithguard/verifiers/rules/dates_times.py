@@ -19,7 +19,7 @@ from faithguard.verifiers.rules._deeds import Deed
 from faithguard.verifiers.rules._denials import other_values
 from faithguard.verifiers.rules._ends import other_end
 from faithguard.verifiers.rules._family import Family
-from faithguard.verifiers.rules._measures import distinct, holding, is_year
+from faithguard.verifiers.rules._measures import distinct, holding, is_year, keys_between
 from faithguard.verifiers.rules._reading import Reading
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of
 from faithguard.verifiers.rules._stated import stated
@@ -172,7 +172,7 @@ def _of_the_deed(scene: Scene, name: str) -> Verdict | None:
                     when = _when(near.reading, theirs)
                     if other_values(mine, theirs, scene, near, but=_is_dated):
                         continue
-                    if not when or any(value.agrees(other) for other in when):
+                    if not when or _is_beside(scene, value, near, when):
                         against = None
                         break
                     against = against or (near, when[0])
@@ -187,6 +187,37 @@ def _of_the_deed(scene: Scene, name: str) -> Verdict | None:
                 reason = f"the context says {other.text!r} of this, the answer {value.text!r}"
                 return contradiction(scene, name, reason, near)
     return None
+
+
+def _is_beside(scene: Scene, value: Value, near: Near, when: list[Value]) -> bool:
+    """Whether a sentence gives a date to a deed too.
+
+    It does so itself, as an end of a stretch, or in a part between semicolons that says more of
+    the claim than that of the other date.
+    """
+    if any(value.agrees(other) for other in when):
+        return True
+    reading = near.reading
+    held = [other for other in reading.values if value.agrees(other)]
+    if any(_STRETCH.fullmatch(reading.text, when[-1].end, other.start) for other in held):
+        return True
+    parts = [(m.start(), m.end()) for m in _PART.finditer(reading.text)]
+    mine, theirs = (
+        max(
+            (
+                len(keys_between(reading, *part) & scene.reading.keys)
+                for part in parts
+                if any(part[0] <= one.start < part[1] for one in values)
+            ),
+            default=0,
+        )
+        for values in (held, when)
+    )
+    return mine > theirs
+
+
+_STRETCH = re.compile(r"\s?(?:-|–|—|to|and)\s?", re.I)
+_PART = re.compile(r"[^;]+")
 
 
 def _one_deed(mine: Deed, theirs: Deed, scene: Scene) -> bool:

@@ -21,10 +21,11 @@ from faithguard.verifiers.rules._family import Family
 from faithguard.verifiers.rules._hours import hours_given
 from faithguard.verifiers.rules._keyed import keyed_elsewhere
 from faithguard.verifiers.rules._marks import marked_otherwise
-from faithguard.verifiers.rules._measures import distinct, holding, keys_between
+from faithguard.verifiers.rules._measures import distinct, every_holding, holding, keys_between
 from faithguard.verifiers.rules._parts import negates
 from faithguard.verifiers.rules._reading import Reading
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, scene_of
+from faithguard.verifiers.rules._spans import is_same_stretch
 from faithguard.verifiers.rules._stated import stated
 
 __all__ = ["Quantities"]
@@ -62,17 +63,17 @@ _AFTER_LEAST = re.compile(
 _STRICT = re.compile(r"(?:less|fewer|under|below|unter|weniger|moins|menos|meno)\b", re.I)
 """What says "at least" once it is denied."""
 _NEVER_GOES = re.compile(
-    r"\b(?:never|not|cannot|n['’]t)\s+(?:be\s+|goes?\s+|falls?\s+|drops?\s+|dips?\s+|sinks?\s+|fallen\s+)*$",
+    r"\b(?:never|no|not|cannot|n['’]t)\s+(?:be\s+|goes?\s+|falls?\s+|drops?\s+|dips?\s+|sinks?\s+|fallen\s+)*$",
     re.I,
 )
 _DENIED = re.compile(
-    r"\b(?:no|not|never|cannot|nobody|none|\w+n['’]t|nicht|keine?r?|ne|no|non|nunca|não)\s(?:\s?(?!provided|if|when|unless|that)[^\W\d]+){0,8}\s*$",
+    r"\b(?:no|not|never|cannot|nobody|none|\w+n['’]t|nicht|keine?r?|ne|no|non|nunca|não)\s(?:\s?(?!provided|if|when|unless|that|who|which)[^\W\d]+){0,8}\s*$",
     re.I,
 )
 _RELATIVE = re.compile(r"\s*(?:before|after|prior|in\s+advance|ahead|apart|earlier|later)\b", re.I)
 _PERIOD = re.compile(
     r"\W{0,2}(?:[^\W\d_]+\s){0,3}?(?:(?:per|an?|each|every|pro|je|im|am|in\s+der|par|por|al|ao|a\s+la|à\s+la|alla|y)\s+|/\s?|all['’])"
-    r"(second|minute|hour|day|week|month|quarter|year|night|sekunde|stunde|tag|woche|monat|jahr"
+    r"((?:second|other)\s+(?:day|week|month|year)|second|minute|hour|day|week|month|quarter|year|night|sekunde|stunde|tag|woche|monat|jahr"
     r"|jour|semaine|mois|an\b|día|semana|mes|año|giorno|settimana|mese|anno|dia|mês|ano)",
     re.I,
 )
@@ -136,6 +137,8 @@ _TO = re.compile(r"\s*(?:-|–|—|to|and|bis|à|a|e|y|et|und)\s*", re.I)
 def _other_end(scene: Scene, name: str) -> Verdict | None:
     """Veto "from 19 to 39" where the context says "from 19 to 29"."""
     for low, high in _ranges(scene.reading):
+        if is_same_stretch(scene, low):
+            continue
         for near in scene.near:
             if near.share < _SAME_STATEMENT:
                 break
@@ -234,8 +237,8 @@ def _turned(scene: Scene, name: str) -> Verdict | None:
         if not any(mine) or _of_the_rest(scene, value):
             continue
         against: list[tuple[Near, str, str]] = []
-        holders = list(holding(scene, value))
-        enough = _SAME_STATEMENT if len(holders) > 1 else _ONLY_ONE
+        holders = list(every_holding(scene, value))
+        enough = _SAME_STATEMENT if len({near.number for near, _ in holders}) > 1 else _ONLY_ONE
         for near, other in holders:
             theirs = _manner(near.reading, other)
             clash = next((pair for pair in zip(mine, theirs, strict=True) if _clash(*pair)), None)
@@ -341,14 +344,15 @@ def _manner_in(reading: Reading, value: Value) -> _Manner:
     elif most := _MOST.search(before):
         never = _STRICT.match(most[0]) and _NEVER_GOES.search(before[: most.start()])
         bound = "at least" if never else "at most"
-    elif _LEAST.search(before) or _AFTER_LEAST.match(after):
-        bound = "at most" if _DENIED.search(before) else "at least"
-    period = _PERIOD.match(after)
-    said = period[1].lower() if period else ""
-    if not said and (word := re.match(r"\s*([a-z]+ly|annual)\b", after, re.I)):
-        said = _LY.get(word[1].lower(), "")
+    elif (least := _LEAST.search(before)) or _AFTER_LEAST.match(after):
+        bound = "at most" if _is_denied(before, least) else "at least"
+    # "four times daily for a week": the nearer of two periods is its own
+    word = re.match(r"\s*([a-z]+ly|annual)\b", after, re.I)
+    said = _LY.get(word[1].lower(), "") if word else ""
+    if not said and (period := _PERIOD.match(after)):
+        said = " ".join(period[1].lower().split())
     if not said and (measure := _MEASURE.match(after)) and (unit := unit_of(measure[1])):
-        said = f"{unit[1]} {unit[0]}"
+        said = _PERIODS.get(unit) or f"{unit[1]} {unit[0]}"
     if not said and (every := _EVERY_CJK.search(before)):
         said = every[1]
     change = _CHANGE.search(before)
@@ -360,9 +364,35 @@ def _manner_in(reading: Reading, value: Value) -> _Manner:
     return bound, _per(said), way, said_order
 
 
+def _is_denied(before: str, least: re.Match[str] | None) -> bool:
+    """Whether a text denies "at least" or "more than", and not what lasts so long.
+
+    "If you cannot work for at least six months" keeps its bound.
+    """
+    if least is None:
+        return _DENIED.search(before) is not None
+    head = before[: least.start()]
+    lasts = _LASTING.search(head) and least[0].lower().startswith("at least")
+    return not lasts and _DENIED.search(head) is not None
+
+
+_LASTING = re.compile(r"\bfor\s+$", re.I)
+
+
 def _per(said: str) -> str:
     """Return a period in one form: "per minute", "/min" and "pro Minute" are one."""
     if not said:
         return ""
     unit = None if said[:1].isdigit() else unit_of(said)
-    return f"per {unit[1]} {unit[0]}" if unit is not None else f"per {said}"
+    if unit is None:
+        return f"per {said}".replace("per other", "per second")  # "every other week"
+    return f"per {_PERIODS.get(unit) or f'{unit[1]} {unit[0]}'}"
+
+
+_PERIODS = {
+    ("second", Fraction(1)): "second", ("second", Fraction(60)): "minute",
+    ("second", Fraction(3_600)): "hour", ("second", Fraction(86_400)): "day",
+    ("second", Fraction(604_800)): "week", ("month", Fraction(1)): "month",
+    ("month", Fraction(3)): "quarter", ("month", Fraction(12)): "year",
+}  # fmt: skip
+"""What a period is called, whatever the language of a text."""

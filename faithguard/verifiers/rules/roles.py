@@ -161,7 +161,7 @@ def _holder(
     own, best, named = 0.0, None, False
     passive = any(token.lower == "by" for token in scene.reading.words(clause))
     for near in short_sentences(scene):
-        if _is_spoken(near.reading):
+        if _is_spoken(near.reading) or not _I.isdisjoint(_lowers(near.reading)):
             continue
         if subject & near.reading.keys:  # which of its clauses is of whom is not sure
             keys = near.reading.keys | _meant_by_it(scene, near)
@@ -173,6 +173,10 @@ def _holder(
             elif share >= HELD and best is None and _other_name(near.reading, scene, passive):
                 best = near
     return best if best is not None and named and own < _NOT_HELD else None
+
+
+_I = frozenset(("i", "my", "me"))
+"""Whoever says it: "I bought it from you"."""
 
 
 def _is_spoken(reading: Reading) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
 
+from faithguard._verbs import base_of
 from faithguard.types import Claim, Verdict
 from faithguard.verifiers._context import Context
 from faithguard.verifiers._values import Value
@@ -34,6 +35,10 @@ _FEWEST_ITEMS = 3
 _LONGEST_ITEM = 8
 """Words."""
 _ADDING = frozenset("as for because chiefly mainly mostly partly largely".split())
+_OPENING = frozenset(
+    "when if before after while once as since unless until at in on for with".split()
+)
+"""What opens a phrase that a comma ends, and no list."""
 _ASKING = frozenset("which what who whether".split())
 _NO_ITEM = frozenset(
     "is are was were be been has have had do does did can could may might must will would shall"
@@ -90,7 +95,7 @@ def _said(cell: Reading, claim: Reading) -> bool:
         return False
     if _denies(cell) and not _denies(claim):
         return False
-    if cell.keys:
+    if cell.keys and not cell.values:
         words = {token.lower for token in cell.tokens if token.key}
         if len(words) == 1 and not any(token.lower in words for token in claim.tokens):
             return False  # "closed" and "closes at 8"
@@ -362,12 +367,37 @@ def _wrong_group(scene: Scene, name: str) -> Verdict | None:
             if not labelled and len(strays) >= len(items):
                 continue
             for item in strays if len(other.items) > 1 else ():
-                sibling = labelled and not items and other.label.keys & group.label.keys
+                sibling = labelled and not items and _are_siblings(group.label, other.label)
                 beside = any(_beside(claim, i.keys, item.keys) for i in items if i is not item)
+                if not _values_said(item, claim) or _told_there(scene, group, other, item):
+                    continue
                 if not item.keys & own and (beside or sibling) and not _in_all(item, said, other):
                     reason = f"{item.text!r} stands under {other.label.text!r}"
                     return contradiction(scene, name, reason, _line_of(scene, item))
     return None
+
+
+def _are_siblings(one: Reading, other: Reading) -> bool:
+    """Whether two labels name two of a kind: "Class B" and "Class C", "Included", "Not included".
+
+    "Card" and "Protection with the card" are of two things.
+    """
+    if not one.keys & other.keys:
+        return False
+    return _denies(one) != _denies(other) or not (one.keys < other.keys or other.keys < one.keys)
+
+
+def _values_said(item: Reading, claim: Reading) -> bool:
+    """Whether a claim has the values of an item, but for how much of it there is."""
+    return all(not v.start or any(v.agrees(o) for o in claim.values) for v in item.values)
+
+
+def _told_there(scene: Scene, group: Group, other: Group, item: Reading) -> bool:
+    """Whether a sentence beside the lists says an item of what the claim says it of."""
+    label = group.label.keys - other.label.keys
+    return bool(label) and any(
+        label | item.keys <= near.reading.keys and not near.reading.is_field for near in scene.near
+    )
 
 
 _WHEN = frozenset(("before", "after", "during"))
@@ -388,9 +418,15 @@ def _beside(claim: Reading, one: frozenset[str], other: frozenset[str]) -> bool:
         return False
     first, last = (mine[-1], theirs[0]) if mine[-1] < theirs[0] else (theirs[-1], mine[0])
     between = claim.tokens[first + 1 : last]
-    return first < last and not any(t.lower in _NO_ITEM | _TURNS for t in between)
+    return first < last and not any(
+        t.lower in _NO_ITEM | _TURNS or (t.lower.endswith(_OF_VERBS) and base_of(t.lower))
+        for t in between
+        if t.key not in one | other
+    )
 
 
+_OF_VERBS = ("s", "ing")
+"""How a word ends that is a verb for sure, if it can be one: "contains", "costing"."""
 _TURNS = frozenset("while but whereas who which ; : . you they it".split())
 
 
@@ -594,6 +630,8 @@ def _label_has(reading: Reading, value: Value) -> bool:
 
 def _wrong_key(scene: Scene, name: str) -> Verdict | None:
     """Veto a name that "key: value" lines give to another key: "Chair: Ann", "Clerk: Bo"."""
+    if _denies(scene.reading):
+        return None
     fields = [near for near in scene.near if near.reading.is_field]
     labels = [_label(near.reading) for near in fields]
     for near in fields:
@@ -623,16 +661,38 @@ _TURN = re.compile(r":\s+[A-Z].*[.!?]\W*$", re.S)
 """What somebody says, behind the name."""
 
 
+def _of_other_key(scene: Scene, clause: Clause, label: frozenset[str]) -> str | None:
+    """Return the words of the clause that only another field holds: "Boris: travel"."""
+    rest = frozenset(key for key in clause.keys - label if scene.known(key))
+    if not rest or any(rest & reading.keys and label & reading.keys for reading in scene.all):
+        return None
+    for reading in scene.all:
+        if not reading.is_field or _label(reading) <= clause.keys or _TURN.search(reading.text):
+            continue
+        if rest <= _content(reading):
+            words = scene.reading.words(clause)
+            return " ".join(scene.reading.text[t.start : t.end] for t in words if t.key in rest)
+    return None
+
+
 def _held_elsewhere(scene: Scene, clause: Clause, label: frozenset[str], field: Near) -> str | None:
     """Return a name of the clause that another field holds."""
     for first, last in scene.reading.names:
         if not clause.first <= first < clause.last:
             continue
         keys = {t.key for t in scene.reading.tokens[first:last] if t.key}
-        if keys <= _label(field.reading) and _TURN.search(field.reading.text):
-            continue  # who speaks: "Ann: It was cold."
+        if keys <= _label(field.reading):  # the key itself, or who speaks: "Ann: It was cold."
+            spoken = _TURN.search(field.reading.text)
+            if not spoken and (words := _of_other_key(scene, clause, label)):
+                return words
+            continue
+        opens = first == 0 and last == 1 and not any(map(scene.pages.proper, keys))
+        if opens or all(len(key) == 1 for key in keys):
+            continue  # a word that only opens the sentence, "type A"
         for number, reading in enumerate(scene.all):
             other = number != field.number and reading.is_field
+            if other and label <= reading.keys:
+                continue  # which says something of the key itself
             if other and keys and keys <= _content(reading) and not _label(reading) <= clause.keys:
                 return scene.reading.name((first, last))
     return None
@@ -692,5 +752,5 @@ def _items(reading: Reading) -> Iterator[list[Token]]:
             return  # clauses, not things
         yield item
     before = [token for token in tokens[max(0, commas[0] - 4) : commas[0]] if token.key]
-    if before and cuts[0] == commas[0]:
+    if before and cuts[0] == commas[0] and tokens[0].lower not in _OPENING:
         yield before[-1:]

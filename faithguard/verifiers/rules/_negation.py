@@ -189,7 +189,7 @@ def _statement(reading: Reading, deed: Deed) -> str:
 
 
 _FROM_THEN = re.compile(
-    r"\b(?:after|once|any\s?more|no\s+longer|from\s+(?:the\s+)?(?:next|tomorrow|then|now)|later|following)\b",
+    r"\b(?:after|once|from\s+(?:the\s+)?(?:next|tomorrow|then|now)|later|following)\b",
     re.I,
 )
 _UP_TO_THEN = re.compile(

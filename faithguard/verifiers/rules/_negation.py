@@ -155,7 +155,7 @@ def apart(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
     if _HARDLY.search(denied.text) and _A_LITTLE.search(plain.text):
         return True
     if not mine.denied:
-        return _of_other_values(mine, theirs, scene, near)
+        return _of_other_values(mine, theirs, scene, near) or _in_a_case(denied, deed, plain)
     return (
         _bounded(denied, plain)
         or _goes_without(mine, plain)
@@ -210,6 +210,17 @@ def _of_other_values(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool
     """Whether both are tied to values of their own: a rule and what is left out of it."""
     own, other = values_of(scene.reading, mine), values_of(near.reading, theirs)
     return bool(own and other) and not any(v.agrees(o) for v in own for o in other)
+
+
+def _in_a_case(denied: Reading, deed: Deed, plain: Reading) -> bool:
+    """Whether a denial is tied to a case that the other does not speak of: "do not, if ill"."""
+    at = denied.tokens[deed.at].start
+    found = _IN_CASE.search(denied.text, at)
+    end = denied.text.find(";", at) % (len(denied.text) + 1)
+    return found is not None and not (keys_between(denied, found.end(), end) & plain.keys)
+
+
+_IN_CASE = re.compile(r"\b(?:if|in\s+case)\b(?!\s+not)", re.I)
 
 
 def _goes_without(mine: Deed, plain: Reading) -> bool:

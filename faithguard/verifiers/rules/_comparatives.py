@@ -31,6 +31,9 @@ _UTMOST = re.compile(
 )
 
 
+_BUT_FOR = re.compile(r"\b(?:except\w*|apart\s+from|other\s+than|save\s+for|none\s+but)\b", re.I)
+
+
 def superlative(scene: Scene, name: str) -> Verdict | None:
     """Veto "was the first" where the sentence that says the rest speaks of no first."""
     match = _IS_THE.search(scene.reading.text)
@@ -47,6 +50,8 @@ def _says_utmost(word: str, near: Near) -> bool:
     """Whether a sentence says that something is the utmost, "-est" in the very word or its like."""
     found = [match[0].lower() for match in _UTMOST.finditer(near.reading.text)]
     word = word.lower()
+    if word in ("only", "sole") and _BUT_FOR.search(near.reading.text):
+        return True  # "none but", "forbidden, except for"
     if not word.endswith("est") or not found:
         return bool(found)
     stem = key_of(word.removesuffix("est")) or word
@@ -127,11 +132,15 @@ def other_way_round(scene: Scene, name: str) -> Verdict | None:
                 turned = _turned_round(mine, theirs, near.reading)
                 if turned is None:
                     continue
-                if not turned:
-                    return None
+                if not turned or (theirs.what != mine.what and _has(near.reading, mine.what)):
+                    return None  # it may compare two others in the word of the claim
                 reason = "the context compares them the other way round"
                 return contradiction(scene, name, reason, near)
     return None
+
+
+def _has(reading: Reading, word: str) -> bool:
+    return any(token.lower == word for token in reading.tokens)
 
 
 def compared_alike(scene: Scene, near: Near) -> bool:

@@ -38,7 +38,7 @@ _FOR_WHOM = re.compile(
     r"(?!\s+(?:every(?:one|body)?|any(?:one|body)?|all|each|both|the\s+(?:general\s+)?public)\b)",
     re.I,
 )
-_NEXT = re.compile(r";|\b(?:but|whereas|although|however)\b", re.I)
+_NEXT = re.compile(r"[;:]\s|[.!?][\"”')]*\s|;|\b(?:but|whereas|although|however)\b", re.I)
 _JOINT = re.compile(r",|\b(?:and|or|then)\b", re.I)
 _NO_CONDITION = re.compile(
     r"\b(?:even|as|what|or|and|ask\w*|see|check\w*|know|wonder\w*|decid\w+|determin\w+|test\w*|whether"
@@ -51,6 +51,7 @@ _OFFERED = re.compile(
 )
 _WEAK = re.compile(
     r"if\s+(?:necessary|needed|required|possible|desired|any|so|not|available|applicable"
+    r"|(?:everything|all)\s+(?:is|goes|was)\s+(?:fine|well|right|ok(?:ay)?|in\s+order|correct)"
     r"|(?:you|they|we)\s+(?:like|wish|want|prefer|have\s+(?:any\s+)?(?:questions?|problems?)))\b",
     re.I,
 )
@@ -109,8 +110,10 @@ def _condition(mine: Reading, theirs: Reading) -> str | None:
             continue
         if _OFFERED.search(theirs.text[: mark.start()]):
             continue  # on what terms, not whether: "he offered the tank if"
-        if mine.values and mark[0].lower() == "if":
+        if mine.values and mark[0].lower() in ("if", "provided"):
             continue  # how much it is, not whether: "the fee is 5 euros"
+        if re.search(rf"\bor\s+{mark[0]}\b", theirs.text[mark.end() :], re.I):
+            continue  # "from a shop, or from the maker": one of two ways
         end = _end(theirs, mark.start())
         inside = _keys(theirs, mark.end(), end)
         start, stop = _statement(theirs.text, mark.start())

@@ -89,6 +89,9 @@ class Deed:
 
 
 _REFUSING = keys_of_all(("refuse", "fail"))
+_GOVERNING = keys_of_all("allow permit let use ask tell need have require oblige".split())
+"""Verbs whose denial is that of what they govern."""
+_NEEDED = keys_of_all("need have require oblige".split())
 _WHEN = frozenset(("before", "after", "while"))
 _YET = frozenset((",", "but", "and", "yet", "though"))
 _DENYING = frozenset(("no", "not", "never"))
@@ -112,9 +115,21 @@ class _Deeds(Groups):
             if deed is not None:
                 if group.infinitive and deed.denied and found and found[-1].verb in _REFUSING:
                     found.pop()  # "refused to pay" is one deed, which is denied
+                deed = self._governed(group, deed, found)
                 found.append(deed)
                 found.extend(self._but_not(deed))
         yield from found
+
+    def _governed(self, group: Group, deed: Deed, found: list[Deed]) -> Deed:
+        """Return a deed as the denied verb before it has it: "not allowed to enter"."""
+        last = found[-1] if found else None
+        near = last is not None and group.start - last.at <= 1
+        if last is None or not near or not group.infinitive or deed.denied or not last.denied:
+            return deed
+        if self._word(group.start) != "to" or last.verb not in _GOVERNING:
+            return deed
+        needed = last.verb in _NEEDED or last.modal == "need"
+        return replace(deed, denied=True, modal="need" if needed else deed.modal)
 
     def _but_not(self, deed: Deed) -> Iterator[Deed]:
         """Yield what a deed is said not to be done to: "keeps cats but no dogs", "never in May"."""
@@ -172,8 +187,8 @@ class _Deeds(Groups):
             right = right[: right.index(lone)]
         objects = self._keys(right) | (extra or frozenset())
         denied = group.denied
-        if any(self.words[n] in NOT for n in range(low, group.start)):
-            return None  # "items not from the sale": what is denied is no deed
+        if self._denies_no_deed(range(low, group.start), right):
+            return None
         if any(map(self._none, (*range(low, group.start), *right[:3]))):
             denied = not denied
         if denied and "until" in self.words[start - 1 : stop + 1]:
@@ -196,6 +211,11 @@ class _Deeds(Groups):
             any(self.words[n] in ("alone", "only") for n in range(low, max(group.head, low))),
             subject, without,
         )  # fmt: skip
+
+    def _denies_no_deed(self, before: range, after: list[int]) -> bool:
+        """Whether a denial is of something else: "items not from the sale", "repairs no"."""
+        answers = any(self.words[n] == "no" and self._word(n + 1) in _ENDS for n in after[:3])
+        return answers or any(self.words[n] in NOT for n in before)
 
     def _freed(self, group: Group, denied: bool) -> Group:
         """Return "need not" of "no one is obliged to"."""
@@ -228,7 +248,8 @@ class _Deeds(Groups):
         return group.infinitive and self._word(group.start) in _WHEN
 
     def _none(self, number: int) -> bool:
-        return self.words[number] in NONE and self._word(number + 1) not in NO_SUCH
+        numbered = self._word(number + 1) == "." and self._word(number + 2).isdigit()  # "no. 3"
+        return self.words[number] in NONE and self._word(number + 1) not in NO_SUCH and not numbered
 
     def _verb(self, group: Group) -> tuple[str, str]:
         if group.linking:

@@ -11,6 +11,7 @@ cannot be returned" does not contradict "items can be returned".
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import lru_cache
 
@@ -152,6 +153,8 @@ _INNER = RELATIVE | CONDITIONS | frozenset("before after that until when because
 
 def presupposed(deed: Deed, reading: Reading) -> bool:
     """Whether a deed only tells what, when or which is meant: "goods that were not opened"."""
+    if _ENDED.search(reading.text[: reading.tokens[deed.start].start]):
+        return True  # "Removed: support for old clients"
     words = [token.lower for token in reading.tokens[max(0, deed.start - 2) : deed.at]]
     at = min(deed.start, 2)
     opening = {*words[max(0, at - 1) : at], *words[at : at + 1]}
@@ -163,6 +166,10 @@ def presupposed(deed: Deed, reading: Reading) -> bool:
     return bare and is_participle(deed.word) and any(w in DETERMINERS for w in words[at:])
 
 
+_ENDED = re.compile(
+    r"\b(?:removed|dropped|discontinued|deprecated|excluded|cancelled|forbidden|prohibited):\s*$",
+    re.I,
+)
 _WHEN = frozenset("once before after when whenever until unless if".split())
 _WHATEVER = frozenset("what whatever whoever whichever".split())
 _WHICH = frozenset("who which that whose".split())

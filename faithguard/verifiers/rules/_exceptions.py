@@ -44,6 +44,10 @@ def _phrase_after(reading: Reading, at: int) -> tuple[frozenset[str], list[int]]
 
 
 _FREED = re.compile(r"\b(?:without|exempt|need\s+not|no\s+need)\b", re.I)
+_OWN_EXCEPTION = re.compile(
+    r"\b(?:unless|(?:but|though)\s+not|not\s+(?:on|in|at|for|from|during|counting|including))\b",
+    re.I,
+)
 SCOPE = 8
 """Words within which one bears on another."""
 
@@ -55,8 +59,8 @@ def excepted(scene: Scene, name: str) -> Verdict | None:
         return None
     if _EXCEPT.search(scene.reading.text) or ONLY.search(scene.reading.text):
         return None  # "not except in the yard" says "only in the yard"
-    if _FREED.search(scene.reading.text):
-        return None  # "children need no licence" says so too
+    if _FREED.search(scene.reading.text) or _OWN_EXCEPTION.search(scene.reading.text):
+        return None  # "children need no licence" and "unless you are a child" say so too
     for near in nears:
         match = _exception_in(near.reading.text)
         if match is None:
@@ -129,8 +133,8 @@ _WAIVER = re.compile(
     re.I,
 )
 _REQUIRED = re.compile(
-    r"\b(?:only\s+(?:with|under|in|if|when|after|by|on|to|for)|provided(?:\s+that)?|as\s+long\s+as|must|requires?"
-    r"|required|need(?:s|ed)?|necessary|mandatory|compulsory|on\s+condition|subject\s+to|(?:no|not|cannot|\w+n['’]t)\s[^.;,]{0,60}\bwithout|unless)\b",
+    r"\b(?:only\s+(?:with|under|in|if|when|after|by|on|to|for)|provided(?:\s+that)?|as\s+long\s+as|must|requires?(?!\s+no\b)"
+    r"|required|need(?:s|ed)?(?!\s+(?:no|not)\b)|necessary|mandatory|compulsory|on\s+condition|subject\s+to|(?:no|not|cannot|\w+n['’]t)\s[^.;,]{0,60}\bwithout|unless)\b",
     re.I,
 )
 _IS_REQUIRED = re.compile(

@@ -170,6 +170,9 @@ class Groups:
             return None
         if denied and modal == "must" and self._word(place - 1) == "to":
             modal = "need"
+        if self._word(number - 1) == "without" and self._word(number) == "having":
+            denied = not denied  # "without having to say why"
+            modal = "need" if modal == "must" else modal
         if self._word(number - 1) in SELDOM:  # "drilling never is"
             number, denied = number - 1, not denied
         return self._with_head(number, place, last, denied, modal)

@@ -33,7 +33,7 @@ _MARK = re.compile(
     r"|only\s+(?:when|with|after|for|to|in|on|at|by|from|through|during|under))"
     r"|(?P<unless>unless)"
     r"|(?P<exception>except(?:\s+(?:for|that|when|in|on|at|if|during))?|other\s+than|apart\s+from|excluding"
-    r"|with\s+the\s+exception\s+of|save\s+for|(?:but|though|although|yet)\s+not(?!\s+(?:only|just))"
+    r"|with\s+the\s+exception\s+of|save\s+for|(?:but|though|although|yet)\s+not(?!\s+(?:only|just|more|less|fewer|longer|later|earlier))"
     r"|everything\s+but|all\s+but|rather\s+than|instead\s+of|as\s+opposed\s+to)"
     r"|(?P<needs>(?:must|requires?|needs?)\s+(?:the\s+|a\s+|an\s+|to\s+(?:be|have)\s+)?)"
     r"|(?P<permitting>\w+\s+permitting)"
@@ -46,7 +46,7 @@ _BEFORE = re.compile(rf"{_STATEMENT.pattern}|,\s(?:and|or|so|yet)\s", re.I)
 _WAIVED = re.compile(
     r"\b(?:without(?:\s+(?:needing|having|requiring|any|first))?(?:\s+to)?|even\s+(?:if|when|though|without|after|before)|whether\s+or\s+not"
     r"|regardless\s+of(?:\s+(?:whether|how|when|what))?|irrespective\s+of|no\s+matter(?:\s+(?:whether|how|when|what|which|who))?"
-    r"|whatever(?:\s+the)?|whichever|as\s+well\s+as|including|whether)\b",
+    r"|whatever(?:\s+the)?|whichever|as\s+well\s+as|including|whether|also\s+(?:if|when|without))\b",
     re.I,
 )
 _KEPT = re.compile(
@@ -57,6 +57,27 @@ _KEPT = re.compile(
 _DEMANDS = re.compile(r"\b(?:must|ha(?:s|ve)\s+to|needs?\s+to)\b", re.I)
 """What is demanded may be what a permission excepts."""
 _NEGATIVE = re.compile(r"\b(?:no|not|cannot|nobody|never|without|none|\w+n['’]t)\b", re.I)
+_NEGATED = re.compile(r"(?:\bnot|\bnever|n['’]t|\bno\s+longer)\s+$", re.I)
+_ALL_THE_SAME = re.compile(
+    r"even|whether|regardless|irrespective|no\s+matter|whatever|whichever", re.I
+)
+"""What is so in any case is so in each: only "only if" goes against it."""
+_ALSO = re.compile(r"(?:also|even)\s", re.I)
+_NO_CASE = re.compile(r"including|as\s+well\s+as", re.I)
+_ONLY_IF = re.compile(
+    r"only|provid|(?:as|so)\s+long|on\s|subject|must|need|requir|restrict|limit", re.I
+)
+_OTHERS = re.compile(r"\b(?:other\s+than|apart\s+from|except|besides)\b", re.I)
+_INSTEAD = re.compile(r"(?:instead|rather)\b", re.I)
+_FORMER = re.compile(
+    r"\b(?:until|till|before|previously|formerly|originally|so\s+far|used\s+to|had|was|were)\b",
+    re.I,
+)
+"""What held before is what something else is now "instead of"."""
+_BARS = re.compile(
+    r"\b(?:no|not|never|nobody|none|cannot|forbidden|prohibited|banned|barred|\w+n['’]t)\b", re.I
+)
+_BY_HOW_MUCH = re.compile(r"\b(?:more|less|extra|additional(?:ly)?|surcharge)\b", re.I)
 _ROW = re.compile(r":\s[^:;]+;[^:;]+:\s")
 """A row of a table, told: a dash in it says no."""
 _LIGHT = frozenset("do made make take thing case".split())
@@ -79,6 +100,8 @@ class _Limit:
     text: str
     negative: bool
     """"if it has not arrived": "without its arrival" says the same."""
+    before: str
+    """The text of the statement that it limits, up to it."""
 
 
 def limit_ignored(scene: Scene, name: str) -> Verdict | None:
@@ -88,7 +111,10 @@ def limit_ignored(scene: Scene, name: str) -> Verdict | None:
         return None
     waivers = [] if TOO.search(mine.text) else list(_waivers(mine))
     conditions = [
-        limit for limit in _limits(mine) if limit.kind not in ("exception", "unless", "without")
+        limit
+        for limit in _limits(mine)
+        if limit.kind not in ("exception", "unless", "without")
+        and not any(alike(keys, limit.keys) for _, keys in waivers)
     ]
     for near in scene.near:
         if near.reading.row:
@@ -99,7 +125,8 @@ def limit_ignored(scene: Scene, name: str) -> Verdict | None:
             rest = near.reading.keys - keys
             said = alike(rest, mine.keys)
             if scene.weight(said) >= _HEAD * scene.weight(rest) and any(
-                _is(keys, limit, scene) for limit in conditions
+                _is(keys, limit, scene) and _gainsays(near.reading.text, at, limit, mine.text)
+                for limit in conditions
             ):
                 return contradiction(scene, name, "the context says that it needs no such", near)
         for limit in _known(scene, near):
@@ -114,7 +141,7 @@ def limit_ignored(scene: Scene, name: str) -> Verdict | None:
                 and (limit.kind != "needs" or mine.text[at : at + 7].lower() == "without")
                 for at, keys in waivers
             )
-            if waived and is_excepted(scene, near):
+            if waived and _rightly(scene, near, waivers):
                 continue
             excepted = (
                 limit.kind == "exception"
@@ -122,11 +149,41 @@ def limit_ignored(scene: Scene, name: str) -> Verdict | None:
                 and _all_said(limit, mine, scene)
                 and not (_DEMANDS.search(mine.text) and not _DEMANDS.search(near.reading.text))
                 and not _keeps(mine.text)
+                and not _of_the_rest(limit, mine.text)
             )
             if waived or excepted:
                 reason = f"the context limits it: {limit.text[:60]!r}"
                 return contradiction(scene, name, reason, near)
     return None
+
+
+def _rightly(scene: Scene, near: Near, waivers: list[tuple[int, frozenset[str]]]) -> bool:
+    """Whether a claim waives a condition of what is excepted, or one that the context waives."""
+    if is_excepted(scene, near) or _OTHERS.search(scene.reading.text):
+        return True
+    return any(
+        alike(keys, own) and _ALSO.match(near.reading.text, at)
+        for _, keys in waivers
+        for at, own in _waivers(near.reading)
+    )
+
+
+def _gainsays(text: str, at: int, limit: _Limit, claim: str) -> bool:
+    """Whether what a text waives at an offset goes against a condition of the claim."""
+    if _NO_CASE.match(text, at):
+        return False
+    if _ALL_THE_SAME.match(text, at):
+        return bool(_ONLY_IF.match(limit.text) or _BARS.search(claim))
+    return not limit.negative  # "if it has none" and "without one" are one case
+
+
+def _of_the_rest(limit: _Limit, text: str) -> bool:
+    """Whether a claim says of what is excepted that which the rule does not say of it."""
+    if _BARS.search(limit.before):
+        return True  # "banned, except for the boats of the wardens": these may
+    if _BY_HOW_MUCH.search(limit.before) and not _BY_HOW_MUCH.search(text):
+        return True
+    return bool(_INSTEAD.match(limit.text) and _FORMER.search(text))
 
 
 def _keeps(text: str) -> bool:
@@ -188,4 +245,8 @@ def _limits(reading: Reading) -> Iterator[_Limit]:
         if head and (keys or values):
             kind = match.lastgroup or ""
             negative = _NEGATIVE.search(text, match.end(), end) is not None
-            yield _Limit(kind, keys, values, head - keys, text[match.start() : end], negative)
+            if kind == "needs" and _NEGATED.search(text[: match.start()]):
+                continue  # "does not need cooking"
+            limit = text[match.start() : end]
+            before = text[low : match.start()]
+            yield _Limit(kind, keys, values, head - keys, limit, negative, before)

@@ -33,7 +33,7 @@ from faithguard.verifiers.rules._parts import (
 )
 from faithguard.verifiers.rules._reading import Reading, keys_of_all
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
-from faithguard.verifiers.rules._told import known_deeds, told
+from faithguard.verifiers.rules._told import known_deeds, told, values_of
 
 __all__ = [
     "UNLIKE",
@@ -145,16 +145,93 @@ def apart(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
     if mine.denied == theirs.denied:
         return False
     own, other = (scene.reading, mine), (near.reading, theirs)
-    (denied, deed), (plain, _) = (own, other) if mine.denied else (other, own)
+    (denied, deed), (plain, done) = (own, other) if mine.denied else (other, own)
     if _turned_twice(denied, plain, deed) or _NOT_ALL.search(denied.text):
         return True
+    if _of_a_bound(denied, deed, plain) or _of_two_times(denied, deed, plain, done):
+        return True
+    if _BUT_SO.search(denied.text) and _BUT_SO_TOO.search(plain.text):
+        return True
+    if _HARDLY.search(denied.text) and _A_LITTLE.search(plain.text):
+        return True
     if not mine.denied:
-        return False
+        return _of_other_values(mine, theirs, scene, near) or _in_a_case(denied, deed, plain)
     return (
         _bounded(denied, plain)
+        or _goes_without(mine, plain)
         or _kept_elsewhere(denied, plain, theirs)
         or _not_excepted(scene, near)
     )
+
+
+def _of_a_bound(denied: Reading, deed: Deed, plain: Reading) -> bool:
+    """Whether a denial is of more than a bound: "take no more than 3", "not later than May"."""
+    text = denied.text[denied.tokens[deed.start].start :]
+    return _MORE_THAN.search(text) is not None and " than " not in plain.text
+
+
+_MORE_THAN = re.compile(r"\b(?:more|less|\w{2,}er)\s+than\b", re.I)
+
+
+def _of_two_times(denied: Reading, deed: Deed, plain: Reading, done: Deed) -> bool:
+    """Whether one of the two holds up to a time, and the other from one: "not after the cut"."""
+    one, other = _statement(denied, deed), _statement(plain, done)
+    return bool(
+        (_FROM_THEN.search(one) and _UP_TO_THEN.search(other) and not _FROM_THEN.search(other))
+        or (_UP_TO_THEN.search(one) and _FROM_THEN.search(other) and not _FROM_THEN.search(one))
+    )
+
+
+def _statement(reading: Reading, deed: Deed) -> str:
+    at = reading.tokens[deed.at].start
+    low = reading.text.rfind(";", 0, at) + 1
+    return reading.text[low : reading.text.find(";", at) % (len(reading.text) + 1)]
+
+
+_FROM_THEN = re.compile(
+    r"\b(?:after|once|from\s+(?:the\s+)?(?:next|tomorrow|then|now)|later|following)\b",
+    re.I,
+)
+_UP_TO_THEN = re.compile(
+    r"\b(?:until|till|before|today|tonight|(?:in|for|during|within)\s+(?:the\s+first\s+)?\w+\s+(?:minute|hour|day|week|month|year)s?"
+    r"|(?:in|for|during|within)\s+the\s+first)\b",
+    re.I,
+)
+_BUT_SO = re.compile(
+    r"(?:\bnot|n['’]t)\b[^.;]*\bbut\s+(?:by|in|on|at|to|for|from|with|as|per)\b", re.I
+)
+_BUT_SO_TOO = re.compile(r"\b(?:and|but)?\s*not\b", re.I)
+"""They deny the other way: "in steps and not at once", "not at once but in steps"."""
+_HARDLY = re.compile(r"\b(?:hardly|barely|scarcely|rarely|seldom)\b", re.I)
+_A_LITTLE = re.compile(r"\b(?:little|slight(?:ly)?|barely|hardly|somewhat|few)\b", re.I)
+
+
+def _of_other_values(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
+    """Whether both are tied to values of their own: a rule and what is left out of it."""
+    own, other = values_of(scene.reading, mine), values_of(near.reading, theirs)
+    return bool(own and other) and not any(v.agrees(o) for v in own for o in other)
+
+
+def _in_a_case(denied: Reading, deed: Deed, plain: Reading) -> bool:
+    """Whether a denial is tied to a case that the other does not speak of: "do not, if ill"."""
+    at = denied.tokens[deed.at].start
+    found = _IN_CASE.search(denied.text, at)
+    end = denied.text.find(";", at) % (len(denied.text) + 1)
+    return found is not None and not (keys_between(denied, found.end(), end) & plain.keys)
+
+
+_IN_CASE = re.compile(r"\b(?:if|in\s+case)\b(?!\s+not)", re.I)
+
+
+def _goes_without(mine: Deed, plain: Reading) -> bool:
+    """Whether "without the lamp" says that the lamp does not: it is what the claim denies."""
+    found = _WITHOUT_THE.search(plain.text)
+    return found is not None and bool(
+        mine.subject & keys_between(plain, found.end(), len(plain.text))
+    )
+
+
+_WITHOUT_THE = re.compile(r"\bwithout\s+(?:the|its|their)\b", re.I)
 
 
 def _bounded(denied: Reading, plain: Reading) -> bool:
@@ -271,6 +348,15 @@ def denied_or_not(scene: Scene, name: str) -> Verdict | None:
     return None
 
 
+def _of_other_clauses(mine: Part, theirs: Part) -> bool:
+    """Whether two clauses have values, and none in common."""
+    own = [mine.reading.values[n] for n in mine.clause.values]
+    other = [theirs.reading.values[n] for n in theirs.clause.values]
+    return bool(own) and not any(v.agrees(o) for v in own for o in other)
+
+
+_NONE_AFTER = re.compile(r"[,:]\s*(?:none|nil)\b", re.I)
+_ALSO = re.compile(r"\b(?:also|too|likewise)\b", re.I)
 _WITHOUT = "the context says it without the negation"
 _NEGATOR_KEYS = keys_of_all(NEGATORS)
 
@@ -289,6 +375,11 @@ def _flipped(mine: Part, theirs: Part, scene: Scene, near: Near) -> bool:
     if len(shared) < 2 and not (len(denied.keys) == 1 and shared):
         return False
     if not denied.denied & shared or ONLY.search(text_of(plain)):
+        return False
+    at = plain.reading.tokens[plain.clause.first].start
+    if _NONE_AFTER.search(plain.reading.text, at) or _ALSO.search(text_of(plain)):
+        return False  # "Lift: none", "closed on Sundays; the bar also on Mondays"
+    if mine.denied and plain.clause.values and _of_other_clauses(mine, theirs):
         return False
     if (
         _alternative(plain) != _alternative(denied)

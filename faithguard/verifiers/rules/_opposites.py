@@ -85,9 +85,30 @@ def _of_another_thing(scene: Scene, number: int, near: Near, place: int) -> bool
         return True  # "more patients" and "$61 per patient less"
     if word in _FOLLOWED:
         own, other = _behind(mine.tokens, number), _behind(theirs.tokens, place)
-        if own and other and own != other and not alike((own,), (other,)):
+        length = word in _BESIDES and "#" in (
+            own,
+            other,
+        )  # "without notice", "with two days' notice"
+        if own and other and own != other and not (length or alike((own,), (other,))):
             return True  # "under a bandage" and "over the wound"
+        if own == other == "#" and not _one_value(mine, number, theirs, place):
+            return True  # "before ten" and "after five"
+    if _ASKED.match(theirs.text, theirs.tokens[place].start):
+        return True
+    if word.endswith("ly") and _OR.search(theirs.text, theirs.tokens[place].start):
+        return True  # "automatically at night, or by hand"
     return _in_another_case(scene, number, near, place) or _deeds_differ(scene, number, near, place)
+
+
+_ASKED = re.compile(r"[^.!?]*\?")
+_OR = re.compile(r"\bor\b", re.I)
+
+
+def _one_value(mine: Reading, number: int, theirs: Reading, place: int) -> bool:
+    """Whether the values behind two words agree."""
+    own = next((t.value for t in mine.tokens[number + 1 :] if t.value >= 0), -1)
+    other = next((t.value for t in theirs.tokens[place + 1 :] if t.value >= 0), -1)
+    return own >= 0 and other >= 0 and mine.values[own].agrees(theirs.values[other])
 
 
 def _in_another_case(scene: Scene, number: int, near: Near, place: int) -> bool:
@@ -169,7 +190,9 @@ def _behind(tokens: Sequence[Token], number: int) -> str:
 
 
 _HOW_MUCH = ("more", "less", "fewer")
-_FOLLOWED = frozenset((*"before after over under above below inside outside".split(), *_HOW_MUCH))
+_FOLLOWED = frozenset(
+    (*"before after over under above below inside outside with without".split(), *_HOW_MUCH)
+)
 """Words that say nothing without the word behind them."""
 _ORDER = ("before", "after")
 _BESIDES = ("with", "without")

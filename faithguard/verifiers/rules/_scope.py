@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from faithguard.types import Verdict
 from faithguard.verifiers.rules._parts import CLOSE, parts_of, text_of
-from faithguard.verifiers.rules._reading import Reading
+from faithguard.verifiers.rules._reading import Reading, read
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 
 __all__ = ["unbound"]
@@ -22,6 +22,8 @@ _UNIVERSAL = re.compile(
     r"|at\s+any\s+time|for\s+any\s+\w+|the\s+(?:general\s+)?public|in\s+general|no\s+matter)\b",
     re.I,
 )
+_OF_ALL = re.compile(rf"{_UNIVERSAL.pattern}|\b(?:anybody|daily|all\s\w+)\b", re.I)
+_STATEMENTS = re.compile(r"[;.]\s|,\s(?:but|otherwise)\b", re.I)
 _RESTRICTED = re.compile(
     r"\b(?:only|except|unless|excluded|provided\s+that|not\s+all|limited\s+to|restricted\s+to|reserved\s+for|(?<!without\s)exceptions?|exclusively|solely"
     r"|for\s+(?:\w+\s+){1,3}(?:over|above|under|below|with|who|from)|permitting)\b",
@@ -44,10 +46,24 @@ def unbound(scene: Scene, name: str) -> Verdict | None:
     for near in _about(scene, _UNIVERSAL):
         restricted = _RESTRICTED.search(near.reading.text)
         universal = _UNIVERSAL.search(near.reading.text)
+        if _limits_another(scene.reading, near.reading.text):
+            continue
         if restricted and not universal:
             reason = f"the context limits it: {restricted[0]!r}"
             return contradiction(scene, name, reason, near)
     return None
+
+
+def _limits_another(mine: Reading, text: str) -> bool:
+    """Whether one statement says it of all, and what is limited is nearer to the claim nowhere."""
+    free, limited = frozenset[str](), frozenset[str]()
+    for said in _STATEMENTS.split(text):
+        keys = read(said).keys & mine.keys
+        if _RESTRICTED.search(said):
+            limited |= keys
+        elif _OF_ALL.search(said):
+            free |= keys
+    return bool(free) and limited <= free
 
 
 def _about(scene: Scene, pattern: re.Pattern[str]) -> Iterator[Near]:

@@ -184,7 +184,9 @@ def _verbs(mine: _Stance, theirs: _Stance) -> int:
         return 0  # "free for 5 hours, then 19 cents": what it costs is no denial
     if not one or not other:
         return 1 if one != other and not (one or other) else 0
-    found = _of_words(one, other, mine.deed.word, theirs.deed.word)
+    # "unpaid bills can be sent": a word that only describes is no verb
+    words = (d.word if d.passive or d.adjective else "" for d in (mine.deed, theirs.deed))
+    found = _of_words(one, other, *words)
     if found == _OPPOSITE:
         return -1 if _one_subject(mine, theirs) else 0
     return found
@@ -258,6 +260,8 @@ def _of_some_case(mine: _Stance, theirs: _Stance, scene: Scene, near: Near) -> b
         return True
     if (other.only and not one.denied) or one.only:
         return True
+    if other.modal and "only" in {t.lower for t in near.reading.tokens[other.at - 2 : other.at]}:
+        return True  # "may only be taken when told so"
     return _partly(mine, scene.reading) or _partly(theirs, near.reading)
 
 

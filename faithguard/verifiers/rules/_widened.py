@@ -92,7 +92,8 @@ def _all_of(reading: Reading, noun: str) -> bool:
     """Whether a sentence says "all" before a noun itself."""
     tokens = reading.tokens
     return any(
-        token.lower in _ALL and noun in {t.key for t in tokens[number + 1 : number + _LONGEST]}
+        token.lower in _ALL | {"per"}
+        and noun in {t.key for t in tokens[number + 1 : number + _LONGEST]}
         for number, token in enumerate(tokens)
     )
 
@@ -176,7 +177,7 @@ _WAY = re.compile(
 _LIMITED = re.compile(
     r"\b(?:only|solely|exclusively|if|unless|must|needs?|requir\w+|without|no|not|none|nobody|never|except\w*"
     r"|just|alone|provided|until|before|restricted|limited|reserved|sole|nothing|other|rather|instead|apart"
-    r"|single|one|two|three|confined|merely|nur|remain\w*|\w+n['’]t|cannot|all|every\w*|few|little|last|whole|purely)\b",
+    r"|single|one|two|three|confined|merely|nur|remain\w*|minimum|maximum|least|most|\w+n['’]t|cannot|all|every\w*|few|little|last|whole|purely)\b",
     re.I,
 )
 _ADDED = re.compile(
@@ -245,7 +246,7 @@ _CUT = re.compile(r"[;.:]|,\s(?:and|but|while|whereas|so|or)\s")
 
 _ALWAYS = re.compile(
     r"\b(?:always|invariably|in\s+(?:all|every|each)\s+cases?|without\s+exception|every\s+time|at\s+all\s+times"
-    r"|without\s+fail|guaranteed?)\b",
+    r"|without\s+fail|guaranteed|(?<!the\s)guarantee(?=\s+(?:that|to)\b))\b",
     re.I,
 )
 _MOSTLY = re.compile(

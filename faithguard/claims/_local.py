@@ -117,7 +117,7 @@ class LocalClaims:
     @property
     def name(self) -> str:
         """`name@version`: part of every report."""
-        return "local-claims@8"
+        return "local-claims@9"
 
     def extract(self, answer: str, question: str | None = None) -> list[Claim]:
         """Return the claims of an answer, in its order."""

@@ -46,7 +46,7 @@ def kinds(answer: str, question: str | None = None) -> list[str]:
 
 def test_name_has_a_version() -> None:
     """A report can say which splitter made its claims."""
-    assert LocalClaims().name == "local-claims@8"
+    assert LocalClaims().name == "local-claims@9"
 
 
 def test_async_gives_the_same() -> None:

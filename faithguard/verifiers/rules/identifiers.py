@@ -37,7 +37,7 @@ _ALIKE = 0.7
 class Identifiers(Family):
     """Veto an identifier that the context does not hold, or holds of something else."""
 
-    name = "identifiers@6"
+    name = "identifiers@7"
 
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where every identifier is held."""

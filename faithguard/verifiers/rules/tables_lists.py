@@ -49,7 +49,7 @@ _NO_ITEM = frozenset(
 class TablesLists(Family):
     """Veto a value from another cell, and an item that the list has not."""
 
-    name = "tables_lists@4"
+    name = "tables_lists@5"
 
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where the table or list agrees or is not clear."""

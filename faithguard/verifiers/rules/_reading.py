@@ -90,7 +90,9 @@ class Reading:
     """Whether it is a row of a table."""
     columns: tuple[tuple[frozenset[str], tuple[Value, ...]], ...] = ()
     """The words and the values in the header of each column of a row."""
-    notes: dict[str, Any] = field(init=False, default_factory=dict[str, Any], repr=False, compare=False)
+    notes: dict[str, Any] = field(
+        init=False, default_factory=dict[str, Any], repr=False, compare=False
+    )
     """What rules have found out about it alone, by a name of their own: found once."""
 
     @property

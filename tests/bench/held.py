@@ -27,12 +27,11 @@ def main(argv: Sequence[str]) -> None:
     chosen: list[Row] = [
         {**row, "id": f"held-{number}"} for number, row in enumerate(rows(HELD), start=1)
     ][::step]
-    words = [*(rule() for rule in RULES), Lexical()]
+    default = Scorer(extractor=GivenClaims())
+    words = Scorer(extractor=GivenClaims(), verifiers=[*(rule() for rule in RULES), Lexical()])
     groups = {
-        "the default": [judged(row, Scorer(extractor=GivenClaims())) for row in chosen],
-        "rules and words": [
-            judged(row, Scorer(extractor=GivenClaims(), verifiers=words)) for row in chosen
-        ],
+        "the default": [judged(row, default) for row in chosen],
+        "rules and words": [judged(row, words) for row in chosen],
         "lexical floor, threshold tuned here": floored(chosen),
     }
     print(

@@ -616,8 +616,6 @@ note("after a context of 1 MB")
 WITH_MODEL = """
 from faithguard.verifiers.nli import Nli
 from faithguard.verifiers.rules import RULES
-from faithguard.verifiers.rules._scene import scene_of
-from faithguard.verifiers.rules._told import told
 scorer = faithguard.Scorer(verifiers=[*(rule() for rule in RULES), Nli()])
 """
 

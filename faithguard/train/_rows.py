@@ -25,10 +25,10 @@ Target: TypeAlias = Literal["e", "n", "c", "nc"]
 """What a label allows: entailment, neutral, contradiction; "nc" is only known not to be "e"."""
 
 CAPS: Mapping[str, int] = {
-    "snli": 8_000,
-    "entbank": 6_000,
-    "cad_nli": 5_000,
-    "med": 3_000,
+    "snli": 4_000,
+    "entbank": 3_000,
+    "cad_nli": 2_500,
+    "med": 1_500,
     "conjnli": 1_500,
 }
 """Most rows of a data set in one epoch: large sets of short puzzles would decide alone, and the

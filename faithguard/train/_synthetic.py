@@ -16,6 +16,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from faithguard.train._rows import Target
+from faithguard.verifiers._function_words import FUNCTION_WORDS
 from faithguard.verifiers._values import Value, find_values
 
 __all__ = ["Made", "beside", "names_in", "true_twin", "untrue"]
@@ -393,6 +394,62 @@ def _added(pair: _Pair) -> Made | None:
     return pair.claiming(f"{pair.claim.rstrip('.')}{joint} {clause}.", "n")
 
 
+_CONTENT = re.compile(r"(?<![\w'’-])[a-z]{4,}(?![\w'’-])")
+_ENDS = ("ing", "ed", "ly", "s")
+
+
+def _alike(text: str) -> dict[str, list[str]]:
+    """Return the plain words of a text by how they end, which tells most verbs from nouns."""
+    found: dict[str, list[str]] = {}
+    for word in dict.fromkeys(_CONTENT.findall(text)):
+        if word not in FUNCTION_WORDS:
+            found.setdefault(next((e for e in _ENDS if word.endswith(e)), ""), []).append(word)
+    return found
+
+
+def _exchange(pair: _Pair, where: str) -> tuple[str, str] | None:
+    """Return a word of a text, and one of the foreign text that ends like it and is not there."""
+    mine, others = _alike(where), _alike(pair.foreign)
+    known = f"{pair.premise} {pair.claim}".lower()
+    pairs = [
+        (word, other)
+        for end, words in mine.items()
+        for word in words
+        for other in others.get(end, ())
+        if other[:4] not in known
+    ]
+    return pair.rng.choice(pairs) if pairs else None
+
+
+def _with_word(text: str, word: str, other: str) -> str:
+    return re.sub(rf"(?<![\w'’-]){word}(?![\w'’-])", other, text)
+
+
+def _other_word(pair: _Pair) -> Made | None:
+    """Replace a word of the claim by one that has nothing to do with it; or in the premise.
+
+    Whoever reads half of a sentence and takes the rest for granted must be wrong sometimes.
+    """
+    exchange = _exchange(pair, pair.claim)
+    if exchange is None:
+        return None
+    premise = _with_word(pair.premise, *exchange)
+    if premise != pair.premise and pair.rng.random() < 0.3:
+        return Made(premise=premise, claim=pair.claim, target="nc")
+    return pair.claiming(_with_word(pair.claim, *exchange), "nc")
+
+
+def _other_end(pair: _Pair) -> Made | None:
+    """Let the claim end as a foreign sentence does."""
+    mine, other = pair.claim.rstrip(".!").split(), pair.foreign.rstrip(".!").split()
+    if len(mine) < 6 or len(other) < 6 or pair.rng.random() < 0.5:
+        return None
+    comma = next((n for n, word in enumerate(mine, 1) if word.endswith(",") and n > 2), 0)
+    head = mine[: comma or pair.rng.randint(len(mine) // 3, 2 * len(mine) // 3)]
+    tail = other[-pair.rng.randint(3, 8) :]
+    return pair.claiming(f"{' '.join([*head, *tail])}.", "n")
+
+
 # -- twins ------------------------------------------------------------------------------------
 
 _SPELLED = re.compile(rf"\b(?:{'|'.join(_WORDS[2:])})\b", re.IGNORECASE)
@@ -477,6 +534,17 @@ def _surname(pair: _Pair) -> Made | None:
     return pair.claiming(pair.claim.replace(name, name.split()[-1]), "e")
 
 
+def _same_other_word(pair: _Pair) -> Made | None:
+    """Replace a word that both hold by one that has nothing to do with them, in both."""
+    exchange = _exchange(pair, pair.claim)
+    if exchange is None:
+        return None
+    premise = _with_word(pair.premise, *exchange)
+    if premise == pair.premise:
+        return None
+    return Made(premise=premise, claim=_with_word(pair.claim, *exchange), target="e")
+
+
 def _cased(pair: _Pair) -> Made | None:
     """Leave the full stop out, or write one."""
     claim = pair.claim
@@ -497,6 +565,9 @@ _UNTRUE: Sequence[_Change] = (
     _opposite,
     _stronger,
     _added,
+    _other_word,
+    _other_word,  # it shows that a claim must be borne out word by word
+    _other_end,
 )
 
 _TWINS: Sequence[_Change] = (
@@ -506,5 +577,6 @@ _TWINS: Sequence[_Change] = (
     _without_aside,
     _contracted,
     _surname,
+    _same_other_word,
     _cased,
 )

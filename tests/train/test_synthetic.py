@@ -49,6 +49,17 @@ def claims(change: object, premise: str, claim: str) -> set[str]:
         # an opposite and a quantifier
         ("Prices rose before noon.", "Prices rose before noon.", {"Prices rose after noon."}),
         ("Some rooms have a view.", "Some rooms have a view.", {"All rooms have a view."}),
+        # a word, and an end, that have nothing to do with it
+        (
+            "Guests may borrow a rowing boat from the warden.",
+            "Guests may borrow a rowing boat.",
+            {"Guests may borrow a rowing bridge."},
+        ),
+        (
+            "Guests may borrow a rowing boat from the warden.",
+            "Guests may borrow a rowing boat.",
+            {"Guests may was closed by Brenna Holm.", "Guests may borrow by Brenna Holm."},
+        ),
         # what nobody said
         (
             "It rains here.",
@@ -90,6 +101,17 @@ def test_a_premise_changes_too() -> None:
     pairs = made(untrue, text, "The Tarn ferry carries 60 people.")
 
     assert any(one.premise != text and "60" not in one.premise for one in pairs)
+
+
+def test_a_strange_word_is_no_fault_where_both_have_it() -> None:
+    """Else an odd word alone would tell that a claim is false."""
+    premise, claim = "The mill lends a boat to guests.", "A boat is lent to guests."
+
+    found = {(one.premise, one.claim): one.target for one in made(true_twin, premise, claim)}
+
+    twin = ("The mill lends a bridge to guests.", "A bridge is lent to guests.")
+    assert found[twin] == "e"
+    assert {one.target for one in made(untrue, premise, claim)} <= {"n", "nc", "c"}
 
 
 def test_a_value_of_something_else_stands_beside_a_claim() -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from faithguard.types import Verdict
 from faithguard.verifiers._values import Value
@@ -162,8 +162,10 @@ def _is_plain(scene: Scene, rule: _Rule) -> bool:
     """Whether a rule holds without more: of no season, and of none who come alone."""
     reading = rule.near.reading
     places = [n for n, token in enumerate(reading.tokens) if token.key == _OPEN_KEY]
-    behind = {t.key for t in reading.tokens[places[-1] :] if t.key} - _WORDS
-    if behind - scene.reading.keys or _LIMITED.search(reading.text):
+    tokens = list(takewhile(lambda token: token.lower != ";", reading.tokens[places[-1] :]))
+    behind = {t.key for t in tokens if t.key} - _WORDS
+    own = reading.text[: tokens[-1].end]
+    if behind - scene.reading.keys or _LIMITED.search(own):
         return False
     return all(value.family in ("days", "clock") for value in reading.values)
 

@@ -14,6 +14,7 @@ LEFT_OUT_MONDAY = [
     "The aquarium is open daily except Monday from 10 am to 6 pm.",
     "The aquarium is open every day but Monday, 10 am to 6 pm.",
     "The aquarium is open Tuesday to Sunday from 10 am to 6 pm.",
+    "The aquarium is open Tuesday to Sunday, 10:00 to 18:00; the last entry is at 17:15.",
     "The aquarium is open daily, Mondays excepted, from 10 am to 6 pm.",
     "The aquarium is open seven days a week (except on Mondays).",
     "The aquarium opens each day apart from Mondays.",

@@ -355,7 +355,7 @@ def test_a_judge_stands_behind_the_local_verifiers() -> None:
     assert labels(report) == RIGHT
     assert WRONG not in asked
     assert {TRUE, MADE_UP} <= asked
-    assert [c.verifier for c in report.claims if c.text == WRONG] == ["units_currency@6"]
+    assert [c.verifier for c in report.claims if c.text == WRONG] == ["units_currency@7"]
     assert report.usage.spared == len({c.text for c in report.facts} - asked)
     assert f"{report.usage.spared} of 4 claims settled before the judge" in " ".join(
         str(report).split()

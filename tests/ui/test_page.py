@@ -243,7 +243,7 @@ def test_a_claim_lights_its_evidence(few: Server, visit: Visit) -> None:
         "contradicted",
         "2.0%",
         "generation",
-        "dates_times@6",
+        "dates_times@7",
         "Passage 1, visit/hours.md",
     ):
         expect(card(page)).to_contain_text(told)

@@ -88,11 +88,7 @@ def swapped_deeds(scene: Scene, name: str) -> Verdict | None:
         for near in short_sentences(scene):
             for theirs in known_deeds(scene, near):
                 verb, other = _turned(mine, theirs)
-                if (
-                    verb is None
-                    or _supposed(theirs, near)
-                    or (mine.passive and _alone(theirs, near))
-                ):
+                if verb is None or _untold(theirs, near) or (mine.passive and _alone(theirs, near)):
                     continue
                 if other.agents & verb.agents:
                     both = scene.weight(other.patients & verb.patients)
@@ -104,6 +100,17 @@ def swapped_deeds(scene: Scene, name: str) -> Verdict | None:
             reason = "the context says it with the roles the other way round"
             return contradiction(scene, name, reason, against)
     return None
+
+
+def _untold(deed: Deed, near: Near) -> bool:
+    """Whether a sentence does not tell a deed of a doer before it.
+
+    It asks, or supposes, or names the doer behind: "skin check by the coach".
+    """
+    if near.sentence.text.rstrip().endswith("?") or _supposed(deed, near):
+        return True
+    behind = near.reading.tokens[deed.at + 1 : deed.at + 2]
+    return not deed.passive and bool(behind) and behind[0].lower == "by"
 
 
 def _supposed(deed: Deed, near: Near) -> bool:
@@ -201,9 +208,15 @@ def _is_no_doer(deed: Deed, reading: Reading) -> bool:
         return True
     if not deed.passive:
         return _led_by(deed.agents, reading, _PLACING, deed.at)
-    words = reading.tokens[deed.at :]
+    words = [t for t in reading.tokens[deed.at :] if t.lower not in _ARTICLES]
     behind = [two for one, two in pairwise(words) if one.lower == "by"]
-    return bool(behind) and behind[0].key in _WAYS
+    if not behind:
+        return False
+    value = reading.values[behind[0].value] if behind[0].value >= 0 else None
+    return behind[0].key in _WAYS or (value is not None and value.family in _TIMES)
+
+
+_TIMES = frozenset(("date", "days", "clock"))
 
 
 def _is_titled(deed: Deed, reading: Reading) -> bool:
@@ -219,15 +232,21 @@ _MEANS = frozenset("with using via through".split())
 _PLACING = frozenset("on in at to from into onto".split())
 _STANDING_IN = keys_of_all(
     "other others ourselves themselves itself yourself himself herself rest both each another"
-    " late".split()
+    " late anyone anybody everyone everybody whoever those".split()
 )
 """Words that stand for somebody, or for nobody, but name none."""
-_WAYS = keys_of_all(
+_CALENDAR = keys_of_all(
+    (
+        "january february march april may june july august september october november december"
+        " monday tuesday wednesday thursday friday saturday sunday"
+    ).split()
+)
+"""Days and months, which the rules of dates compare."""
+_WAYS = _CALENDAR | keys_of_all(
     (
         "phone telephone post mail email e-mail letter card cash transfer bus train car boat hand"
-        " appointment text message fax app request tomorrow noon midnight january february march"
-        " april may june july august september october november december"
-        " monday tuesday wednesday thursday friday saturday sunday"
+        " appointment text message fax app request default law chance mistake accident nature"
+        " design end beginning start middle tomorrow noon midnight"
     ).split()
 )
 
@@ -258,7 +277,7 @@ def done_by_another(scene: Scene, name: str) -> Verdict | None:
         said = False
         for near in short_sentences(scene):
             for theirs in known_deeds(scene, near):
-                if theirs.verb != mine.verb or theirs.denied:
+                if theirs.verb != mine.verb or theirs.denied or _untold(theirs, near):
                     continue
                 held = mine.patients & theirs.patients
                 enough = scene.weight(held) >= HELD * scene.weight(mine.patients)
@@ -271,6 +290,8 @@ def done_by_another(scene: Scene, name: str) -> Verdict | None:
                     and enough
                     and _other(mine, theirs, scene)
                     and not _behind_report(theirs, near.reading)
+                    and not _is_any(theirs, near.reading)
+                    and not _may_be_meant(mine, theirs, near.reading)
                     and not _is_no_doer(theirs, near.reading)
                 ):
                     against = against or near
@@ -280,6 +301,26 @@ def done_by_another(scene: Scene, name: str) -> Verdict | None:
                 scene, name, f"the context says it of another: {written!r}", against
             )
     return None
+
+
+def _is_any(deed: Deed, reading: Reading) -> bool:
+    """Whether all of a kind do it, of which the claim's may be one: "both teams"."""
+    inside = range(deed.start, deed.end)
+    first = min((n for n in inside if reading.tokens[n].key in deed.agents), default=0)
+    return any(token.lower in _EACH for token in reading.tokens[max(0, first - 2) : first])
+
+
+_EACH = frozenset("all any both each every".split())
+
+
+def _may_be_meant(mine: Deed, theirs: Deed, reading: Reading) -> bool:
+    """Whether "which" may as well mean the claim's doer: "works between A and B, which end"."""
+    before = reading.tokens[: theirs.at]
+    relative = max((n for n, token in enumerate(before) if token.lower in RELATIVE), default=-1)
+    places = [n for n, token in enumerate(before[: max(0, relative)]) if token.key in mine.agents]
+    if not places or not mine.agents <= {token.key for token in before[:relative]}:
+        return False
+    return before[places[-1] + 1].lower in PREPOSITIONS
 
 
 def _behind_report(deed: Deed, reading: Reading) -> bool:
@@ -337,9 +378,11 @@ def done_to_another(scene: Scene, name: str) -> Verdict | None:
             for theirs in known_deeds(scene, near):
                 if base_of(theirs.word) != base_of(mine.word) or theirs.denied:
                     continue
-                wanted = _named(mine.patients, scene)
+                if _untold(theirs, near):
+                    continue
+                wanted = _named(mine.patients, scene) - _CALENDAR
                 said = said or bool(wanted & near.reading.keys)
-                others = _named(theirs.patients, scene) - scene.reading.keys
+                others = _named(theirs.patients, scene) - scene.reading.keys - _CALENDAR
                 if theirs.patients <= _STANDING_IN:
                     continue
                 if not wanted and _instead(mine, theirs, scene):
@@ -393,4 +436,4 @@ def _same_noun(one: frozenset[str], other: frozenset[str], reading: Reading) -> 
     return False
 
 
-_BESIDE = frozenset("the a an , ( of 's is was called named known as".split())
+_BESIDE = frozenset("the a an , ( of 's is was called named known as like such including".split())

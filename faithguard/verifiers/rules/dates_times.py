@@ -38,7 +38,7 @@ _LATER = ("after", "later than", "following")
 class DatesTimes(Family):
     """Veto a date or time that the context does not hold, or holds of something else."""
 
-    name = "dates_times@6"
+    name = "dates_times@7"
 
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where every date and time is held."""

@@ -37,7 +37,7 @@ __all__ = ["Polarity"]
 class Polarity(Family):
     """Veto a claim that the context denies, or states more weakly."""
 
-    name = "polarity@5"
+    name = "polarity@6"
 
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where polarity agrees or is not clear."""

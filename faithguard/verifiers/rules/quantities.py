@@ -103,7 +103,7 @@ _FROM_TO = re.compile(r"\bfrom\s+\S+(?:\s+[^\W\d_]+)?\s+to\s+$", re.I)
 class Quantities(Family):
     """Veto a number that the context does not hold, or holds of something else."""
 
-    name = "quantities@7"
+    name = "quantities@8"
 
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where every number is held."""

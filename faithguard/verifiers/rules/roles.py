@@ -40,7 +40,7 @@ _NOT_HELD = 0.55
 class Roles(Family):
     """Veto a claim that swaps who did what, or names somebody that the context does not."""
 
-    name = "roles@5"
+    name = "roles@6"
 
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where roles agree or are not clear."""

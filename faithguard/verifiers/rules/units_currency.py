@@ -35,7 +35,7 @@ _ELSEWHERE = (
 class UnitsCurrency(Family):
     """Veto an amount that the context does not hold, or holds of something else."""
 
-    name = "units_currency@6"
+    name = "units_currency@7"
 
     def verdict(self, claim: Claim, context: Context) -> Verdict | None:
         """Return a veto, or None where every amount is held."""

@@ -81,11 +81,12 @@ _FOR_A_UNIT = re.compile(
     r"(?=\s+(?:minute|hour|day|week|month|year)\b(?!\s+(?:or|and|later|ago|before|after|off)))",
     re.I,
 )
-_MILLION = re.compile(r"\s?m\b(?!\.)", re.I)
+_MILLION = re.compile(r"\s?m\b(?!\.\w)", re.I)
 """After an amount of money: "€40m"."""
 # "four in ten", "1 in 20", "three out of five"
 _ONE_IN = re.compile(
-    rf"\b(?P<n>\d{{1,3}}|{'|'.join(ONES)})\s+(?:in|out\s+of(?:\s+every)?)\s+(?:every\s+)?"
+    rf"(?<![\d.,])\b(?:(?P<n>\d{{1,3}}(?:\.\d+)?|{'|'.join(ONES)})\s+(?:in|out\s+of(?:\s+every)?)"
+    r"|(?P<part>\d{1,3}\.\d+)\s+of)\s+(?:every\s+)?"
     rf"(?P<m>\d{{1,2}}|1,?000|100|{'|'.join(ONES)}|twenty|a\s+hundred)(?![\d.,:%]*\d)(?=\s+[^\W\d_]|\W|$)",
     re.I,
 )
@@ -161,7 +162,7 @@ def numbers(text: str, words: frozenset[str], tongue: str, *, digits: bool) -> I
     """
     if " to one" in text or (":" in text and _MAY_BE_RATIO.search(text)):
         yield from _ratios(text)
-    if (" in " in text or "out of" in text) and (digits or not words.isdisjoint(ONES)):
+    if (" in " in text or " of " in text) and (digits or not words.isdisjoint(ONES)):
         yield from _one_in(text)
     if "分" in text:
         yield from _parts_in_han(text)
@@ -201,20 +202,20 @@ def _ratios(text: str) -> Iterator[Value]:
 def _one_in(text: str) -> Iterator[Value]:
     """Yield "one in five" and "9 out of 10" as the shares that they are."""
     for match in _ONE_IN.finditer(text):
-        part, whole = _small(match["n"]), _small(match["m"])
+        part, whole = _small(match["n"] or match["part"]), _small(match["m"])
         following = UNIT.match(text, match.end())
         unit = unit_of(following["name"]) if following is not None else None
         if not 0 < part < whole or (unit is not None and unit[0] != "person"):
             continue
-        share = frozenset({Fraction(part, whole)})
+        share = frozenset({part / whole})
         yield Value("number", "", share, *match.span(), match[0], bare=share)
 
 
-def _small(word: str) -> int:
+def _small(word: str) -> Fraction:
     plain = word.lower().replace(",", "")
-    if plain.isdigit():
-        return int(plain)
-    return 100 if plain.startswith("a") else ENGLISH[plain]
+    if plain[0].isdigit():
+        return Fraction(plain)
+    return Fraction(100 if plain.startswith("a") else ENGLISH[plain])
 
 
 def _in_figures(text: str, tongue: str) -> Iterator[Value]:
@@ -627,6 +628,15 @@ def _is_end_of_range(text: str, at: int) -> bool:
 _GAP = re.compile(r"[\s-]*")
 
 
+_KIND_OF_TIME = re.compile(
+    r"\s+(?:working|teaching|full|whole|consecutive|additional|further|extra)"
+    r"(?=\s+(?:minutes?|hours?|days?|weeks?|months?|years?)\b)"
+)
+
+
+_KINDS = frozenset("wtfcae")
+
+
 def _unit_at(text: str, stop: int) -> tuple[str, Fraction, int]:
     gap = _GAP.match(text, stop)
     at = gap.end() if gap else stop
@@ -636,7 +646,8 @@ def _unit_at(text: str, stop: int) -> tuple[str, Fraction, int]:
         return ("percentage point" if points else "%"), _ONE, match.end()
     if first in ("b", "B", "w", "W") and (match := _BUSINESS.match(text, at)):
         return "business day", _ONE, match.end()
-    if match := UNIT.match(text, stop):
+    kind = _KIND_OF_TIME.match(text, stop) if first in _KINDS else None
+    if match := UNIT.match(text, kind.end() if kind else stop):
         base = unit_of(match["name"])
         if base is not None:
             return base[0], base[1], match.end()

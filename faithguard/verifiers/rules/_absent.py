@@ -96,10 +96,11 @@ def absent(scene: Scene, name: str, value: Value) -> Verdict | None:
 def is_cut_short(scene: Scene, value: Value) -> bool:
     """Whether the context writes a value in a shorter way.
 
-    "By the 9th" is a date once the month is known, "04/06" the fourth of June, and "(−8%)" a fall.
+    "By the 9th" is a date once the month is known, "Mon 9" the ninth, "04/06" the fourth of June,
+    and "(−8%)" a fall.
     """
     if value.family == "date":
-        days = [(r[1], r[2]) for r in value.readings if isinstance(r, tuple) and r[1] and r[2]]
+        days = [(r[1], r[2]) for r in value.readings if isinstance(r, tuple) and r[2]]
         return any(_writes_day(reading, *day) for day in days for reading in scene.all)
     if value.unit != "%" or _FALLS.search(scene.reading.text) is None:
         return False
@@ -108,6 +109,8 @@ def is_cut_short(scene: Scene, value: Value) -> bool:
 
 
 def _writes_day(reading: Reading, month: int, day: int) -> bool:
+    if not month:
+        return re.search(rf"{_WEEKDAY}\s+{day}(?![\d.:]*\d)", reading.text) is not None
     if re.search(rf"(?<![\d/.])0?{day}[/.]0?{month}(?![\d/])\.?(?!\d)", reading.text):
         return True
     months = {r[1] for v in reading.values for r in v.readings if isinstance(r, tuple)}
@@ -115,6 +118,7 @@ def _writes_day(reading: Reading, month: int, day: int) -> bool:
     return ordinal is not None and (month in months or (not months and "month" in reading.keys))
 
 
+_WEEKDAY = r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*\.?"
 _FALLS = re.compile(
     r"\b(?:fell|fall(?:s|en)?|drop(?:s|ped)?|declin\w+|decreas\w+|down|less|lower|fewer|shr[aiu]nk|lost|reduc\w+)\b",
     re.I,

@@ -248,6 +248,8 @@ def _turned(scene: Scene, name: str) -> Verdict | None:
                 near.reading, other
             ):
                 break  # "not after noon" is "before noon"
+            if clash[0] in _BOUNDS and _BEYOND.search(near.reading.text, other.end):
+                break  # it tells of what lies beyond, too: "up to 35, anything above is declined"
             against.append((near, *clash))
         else:
             if against:
@@ -257,6 +259,11 @@ def _turned(scene: Scene, name: str) -> Verdict | None:
     return None
 
 
+_BEYOND = re.compile(
+    r"\b(?:above|beyond|more|higher|longer|larger|greater|older|heavier|less|lower|below|shorter|younger"
+    r"|smaller|lighter|otherwise|else)\b(?!\s+(?:than|average|\d))",
+    re.I,
+)
 _MORE = re.compile(
     r"\s*(?:[^\W\d]+\s+)?(?:(?P<more>more|higher|above|longer|a\s+mais|más|acima|de\s+plus|mehr|höher|in\s+più|अधिक|ज़्यादा)"
     r"|(?P<less>less|fewer|lower|below|shorter|a\s+menos|menos|abaixo|de\s+moins|weniger|niedriger|in\s+meno|कम))"

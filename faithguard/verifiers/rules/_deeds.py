@@ -91,6 +91,7 @@ class Deed:
 _REFUSING = keys_of_all(("refuse", "fail"))
 _GOVERNING = keys_of_all("allow permit let use ask tell need have require oblige".split())
 """Verbs whose denial is that of what they govern."""
+_FORBIDDING = keys_of_all("forbid prohibit ban".split())
 _NEEDED = keys_of_all("need have require oblige".split())
 _WHEN = frozenset(("before", "after", "while"))
 _YET = frozenset((",", "but", "and", "yet", "though"))
@@ -124,7 +125,11 @@ class _Deeds(Groups):
         """Return a deed as the denied verb before it has it: "not allowed to enter"."""
         last = found[-1] if found else None
         near = last is not None and group.start - last.at <= 1
-        if last is None or not near or not group.infinitive or deed.denied or not last.denied:
+        if last is None or not near or not group.infinitive or deed.denied:
+            return deed
+        if self._word(group.start) == "to" and last.verb in _FORBIDDING and not last.denied:
+            return replace(deed, denied=True, modal="can")
+        if not last.denied:
             return deed
         if self._word(group.start) != "to" or last.verb not in _GOVERNING:
             return deed

@@ -45,7 +45,7 @@ def _phrase_after(reading: Reading, at: int) -> tuple[frozenset[str], list[int]]
 
 _FREED = re.compile(r"\b(?:without|exempt|need\s+not|no\s+need)\b", re.I)
 _OWN_EXCEPTION = re.compile(
-    r"\b(?:unless|(?:but|though)\s+not|not\s+(?:on|in|at|for|from|during|counting|including))\b",
+    r"\b(?:unless|outside|(?:but|though)\s+not|not\s+(?:on|in|at|for|from|during|counting|including))\b",
     re.I,
 )
 SCOPE = 8
@@ -146,7 +146,7 @@ _IS_REQUIRED = re.compile(
 def waived(scene: Scene, name: str) -> Verdict | None:
     """Veto "without consent" where the context says "only with consent"."""
     waivers = list(_WAIVER.finditer(scene.reading.text))
-    if waivers and TOO.search(scene.reading.text):
+    if waivers and (TOO.search(scene.reading.text) or _demands_it(scene.reading.text)):
         return None
     if not waivers or any(
         negates(t, scene.reading.text)
@@ -161,6 +161,15 @@ def waived(scene: Scene, name: str) -> Verdict | None:
     return None
 
 
+def _demands_it(text: str) -> bool:
+    """Whether a claim demands it all the same: "must be present even if it is a baby"."""
+    asked = _DUTY.search(text)
+    return asked is not None and _EVEN_IF.search(text, asked.end()) is not None
+
+
+_DUTY = re.compile(r"\b(?:must|ha(?:s|ve)\s+to|needs?\s+to|required)\b", re.I)
+_EVEN_IF = re.compile(r"\beven\s+(?:if|when|though)\b", re.I)
+_ELSE = re.compile(r"\b(?:otherwise|else)\b", re.I)
 TOO = re.compile(r"\btoo\s+\w+(?:\s+\w+)?\s+to\b", re.I)
 """What is "too much to carry over" cannot be."""
 _STATEMENT_ENDS = re.compile(r"[;.:!?]")
@@ -176,7 +185,12 @@ def _demanded(scene: Scene, name: str, keys: frozenset[str]) -> Verdict | None:
         before = [t for t in near.reading.tokens if t.start < asked.start()][-SCOPE:]
         if any(negates(t, near.reading.text) for t in before):
             continue  # "not required"
-        if is_excepted(scene, near):
+        if is_excepted(scene, near) or _ELSE.search(near.reading.text, asked.end()):
+            continue  # the second: it tells what holds otherwise
+        if any(
+            keys & _phrase_after(near.reading, match.end())[0]
+            for match in _WAIVER.finditer(near.reading.text)
+        ):
             continue
         at = 0 if _IS_REQUIRED.search(near.reading.text[: asked.end()]) else asked.start()
         stop = _STATEMENT_ENDS.search(near.reading.text, asked.end())

@@ -141,7 +141,7 @@ def limit_ignored(scene: Scene, name: str) -> Verdict | None:
                 and (limit.kind != "needs" or mine.text[at : at + 7].lower() == "without")
                 for at, keys in waivers
             )
-            if waived and _rightly(scene, near, waivers):
+            if waived and (_rightly(scene, near, waivers) or _told_both_ways(near, limit)):
                 continue
             excepted = (
                 limit.kind == "exception"
@@ -162,10 +162,33 @@ def _rightly(scene: Scene, near: Near, waivers: list[tuple[int, frozenset[str]]]
     if is_excepted(scene, near) or _OTHERS.search(scene.reading.text):
         return True
     return any(
-        alike(keys, own) and _ALSO.match(near.reading.text, at)
-        for _, keys in waivers
+        alike(keys, own)
+        and (_ALSO.match(near.reading.text, at) or _goes_without(scene.reading, place, near, at))
+        for place, keys in waivers
         for at, own in _waivers(near.reading)
     )
+
+
+def _goes_without(mine: Reading, place: int, near: Near, at: int) -> bool:
+    """Whether both say what it is without: "a refund without a receipt needs his approval"."""
+    places = ((mine, place), (near.reading, at))
+    barred = {
+        _BARS.search(reading.text, max(0, start - _BEHIND), start) is not None
+        for reading, start in places
+    }
+    return len(barred) == 1 and all(_WITHOUT.match(r.text, start) for r, start in places)
+
+
+_WITHOUT = re.compile(r"without\b", re.I)
+
+
+def _told_both_ways(near: Near, limit: _Limit) -> bool:
+    """Whether a sentence also says what holds without its condition: "otherwise two years"."""
+    text = near.reading.text
+    return _ELSE.search(text, text.find(limit.text) + len(limit.text)) is not None
+
+
+_ELSE = re.compile(r"\b(?:otherwise|else)\b", re.I)
 
 
 def _gainsays(text: str, at: int, limit: _Limit, claim: str) -> bool:
@@ -201,10 +224,13 @@ def _denied_before(scene: Scene, at: int) -> bool:
 
 def _waivers(reading: Reading) -> Iterator[tuple[int, frozenset[str]]]:
     for match in _WAIVED.finditer(reading.text):
-        stop = _ENDS.search(reading.text, match.end())
+        stop = _WAIVER_ENDS.search(reading.text, match.end())
         keys = keys_between(reading, match.end(), stop.start() if stop else len(reading.text))
         if keys:
             yield match.start(), keys
+
+
+_WAIVER_ENDS = re.compile(rf"{_ENDS.pattern}|\s(?:unless|if|when|until|except)\s", re.I)
 
 
 def _is(waiver: frozenset[str], limit: _Limit, scene: Scene) -> bool:

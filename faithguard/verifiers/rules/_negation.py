@@ -14,6 +14,7 @@ from faithguard.verifiers._values._words import language
 from faithguard.verifiers.rules._antonyms import opposite
 from faithguard.verifiers.rules._deeds import Deed
 from faithguard.verifiers.rules._denials import collide, relation, said_by
+from faithguard.verifiers.rules._exceptions import is_excepted
 from faithguard.verifiers.rules._lexicon import alike
 from faithguard.verifiers.rules._measures import keys_between
 from faithguard.verifiers.rules._parts import (
@@ -155,13 +156,45 @@ def apart(mine: Deed, theirs: Deed, scene: Scene, near: Near) -> bool:
     if _HARDLY.search(denied.text) and _A_LITTLE.search(plain.text):
         return True
     if not mine.denied:
-        return _of_other_values(mine, theirs, scene, near) or _in_a_case(denied, deed, plain)
+        return (
+            _of_other_values(mine, theirs, scene, near)
+            or _in_a_case(denied, deed, plain)
+            or _denies_the_same(denied, deed, plain)
+            or is_excepted(scene, near)
+        )
     return (
-        _bounded(denied, plain)
+        _BY_NOBODY.search(plain.text) is not None
+        or (_YET.search(denied.text) is not None and theirs.modal == "will")
+        or _bounded(denied, plain)
         or _goes_without(mine, plain)
         or _kept_elsewhere(denied, plain, theirs)
         or _not_excepted(scene, near)
     )
+
+
+def _denies_the_same(denied: Reading, deed: Deed, plain: Reading) -> bool:
+    """Whether what a sentence denies the claim denies, too: "by hand, not by a machine"."""
+    said = _right_behind(denied, denied.tokens[deed.start].start)
+    return bool((said - {deed.verb}) & _right_behind(plain, 0))
+
+
+def _right_behind(reading: Reading, start: int) -> frozenset[str]:
+    """Return the words right behind those that deny, from a place on."""
+    places = [m.end() for m in _DENYING_THAT.finditer(reading.text, max(0, start - _NEAR_BY))]
+    return frozenset(
+        key
+        for place in places
+        for key in [t.key for t in reading.tokens if t.start >= place and t.key][:_FEW_BEHIND]
+    )
+
+
+_NEAR_BY = 12
+_FEW_BEHIND = 2
+_DENYING_THAT = re.compile(
+    r"\b(?:not|no|never|without|(?:rather|other)\s+than|instead\s+of|free\s+of)\b|n['’]t\b", re.I
+)
+_BY_NOBODY = re.compile(r"\bby\s+(?:nobody|no\s+one|none)\b", re.I)
+_YET = re.compile(r"\byet\b", re.I)
 
 
 def _of_a_bound(denied: Reading, deed: Deed, plain: Reading) -> bool:

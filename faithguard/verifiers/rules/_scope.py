@@ -31,6 +31,9 @@ _RESTRICTED = re.compile(
 )
 
 
+_BOUNDED = re.compile(
+    r"\b(?:(?:more|less|fewer)\s+than|over|above|under|below|up\s+to|at\s+least|at\s+most)\b", re.I
+)
 _WHO_MUST = re.compile(
     r"\b(?:any(?:one|body)|every(?:one|body)|whoever)\b[^.;]*\b(?:must|needs?(?!\s+no)|ha(?:s|ve)\s+to)\b",
     re.I,
@@ -41,7 +44,8 @@ def unbound(scene: Scene, name: str) -> Verdict | None:
     """Veto what is said of every case where the context ties it to one."""
     if _WHO_MUST.search(scene.reading.text):
         return None  # "anyone who wants one must ask the clerk": only the clerk gives it
-    if not _UNIVERSAL.search(scene.reading.text) or _RESTRICTED.search(scene.reading.text):
+    mine = scene.reading.text
+    if not _UNIVERSAL.search(mine) or _RESTRICTED.search(mine) or _BOUNDED.search(mine):
         return _modifier_dropped(scene, name)
     for near in _about(scene, _UNIVERSAL):
         restricted = _RESTRICTED.search(near.reading.text)

@@ -103,6 +103,17 @@ class Composer:
             if made is not None:
                 yield _example(made, "made")
 
+    def moved(self, count: int) -> Iterator[Example]:
+        """Yield up to `count` claims that are entailed elsewhere, beside what is alike."""
+        rng = random.Random(f"{self._seed}:moved")  # noqa: S311
+        rows = [
+            row for name, group in self._entailed.items() if name not in PUZZLES for row in group
+        ]
+        for row in rng.choices(rows, k=count) if rows else ():
+            made = self._elsewhere(row, rng)
+            if made is not None:
+                yield _example(made, "made")
+
     # -- premises -----------------------------------------------------------------------------
 
     def _premise(self, row: Row, rng: random.Random) -> str:

@@ -5,7 +5,8 @@ model, words and values count in one probability (`faithguard.verifiers.nli`). E
 as serving reads it, as it is and among passages of other rows. Sets of puzzles are among them:
 without them shared words alone would carry a claim that the model doubts. So are claims that keep
 to the wording of their context, as answers do: without them what the model doubts would not be
-carried by words at all.
+carried by words at all; and claims beside contexts that are silent on them: without them a claim
+would need few of its words there.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ _MOST = 2_000
 _KEPT = 0.4
 """For each row, claims that keep to the wording."""
 
+_MOVED = 0.2
+"""For each row, claims beside another context."""
+
 _AMONG = (3, 12)
 """Passages of other rows that a context stands among."""
 
@@ -47,7 +51,10 @@ def fuse(folder: Path, rows: Sequence[Row], *, seed: int) -> Logistic | None:
     composer = Composer(rows, seed=seed)
     chosen += [
         Row(context=(pair.premise,), claim=pair.claim, target=pair.target, dataset=pair.dataset)
-        for pair in composer.kept(round(_KEPT * len(chosen)))
+        for pair in (
+            *composer.kept(round(_KEPT * len(chosen))),
+            *composer.moved(round(_MOVED * len(chosen))),
+        )
     ]
     model = Model(served(folder))
     pairs = [

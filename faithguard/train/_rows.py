@@ -42,6 +42,7 @@ REPEATS: Mapping[str, int] = {
     "faithdial_audit": 2,
     "fm2": 2,
     "q2_wow": 2,
+    "short": 5,
     "summedits_news": 2,
     "summedits_podcast": 2,
     "summedits_qmsumm": 2,

@@ -101,3 +101,19 @@ def test_one_row_is_enough() -> None:
     composer = Composer([alone], seed=0)
 
     assert all(list(composer.compose(alone, epoch=n, place=0)) for n in range(50))
+
+
+def test_a_claim_beside_another_context_is_not_entailed() -> None:
+    """For fusion: the context that it came from is not the premise."""
+    rows = [
+        row((f"The {thing} costs {n} euros.",), f"A {thing} is {n} euros.")
+        for n, thing in enumerate("tent lamp rope boat map stove axe bell".split(), start=3)
+    ]
+    own = {r.claim: r.context[0] for r in rows}
+    moved = list(Composer(rows, seed=3).moved(40))
+
+    assert moved
+    assert {e.target for e in moved} == {"n"}
+    assert all(own[e.claim] not in e.premise for e in moved)
+    puzzles = [Row(context=r.context, claim=r.claim, target="e", dataset="snli") for r in rows]
+    assert not list(Composer(puzzles, seed=3).moved(40))

@@ -11,15 +11,20 @@ from pathlib import Path
 import pytest
 
 from tests.bench._common import ROOT, read_jsonl
-from tests.train.written import ANSWERS, HELD, WRITTEN, rows
+from tests.train.written import ANSWERS, HELD, SHORT, WRITTEN, rows
 
 EXAMS = ("near_misses.jsonl", "exam_verdicts.jsonl")
 
 
 @pytest.mark.parametrize(
     ("path", "supported"),
-    [(WRITTEN, (0.45, 0.55)), (ANSWERS, (0.7, 0.75)), (HELD, (0.7, 0.75))],
-    ids=["written", "answers", "held"],
+    [
+        (WRITTEN, (0.45, 0.55)),
+        (ANSWERS, (0.7, 0.75)),
+        (SHORT, (0.4, 0.5)),
+        (HELD, (0.7, 0.75)),
+    ],
+    ids=["written", "answers", "short", "held"],
 )
 def test_each_context_has_claims_of_both_kinds(path: Path, supported: tuple[float, float]) -> None:
     """Else the context alone would tell the label."""
@@ -34,7 +39,9 @@ def test_each_context_has_claims_of_both_kinds(path: Path, supported: tuple[floa
 
 def test_what_is_held_is_not_trained_on() -> None:
     """Not a passage of it."""
-    trained = {text for path in (WRITTEN, ANSWERS) for row in rows(path) for text in row["context"]}
+    trained = {
+        text for path in (WRITTEN, ANSWERS, SHORT) for row in rows(path) for text in row["context"]
+    }
 
     assert not trained & {text for row in rows(HELD) for text in row["context"]}
 
@@ -43,7 +50,7 @@ def test_no_exam_is_trained_on() -> None:
     """Neither a passage nor a claim of one stands among them."""
     written = {
         text
-        for path in (WRITTEN, ANSWERS)
+        for path in (WRITTEN, ANSWERS, SHORT)
         for row in rows(path)
         for text in (*row["context"], row["claim"])
     }

@@ -2,8 +2,9 @@
 
     python -m tests.train.written OUT
 
-In: `tests/data/written.txt` and `answers.txt`. Out: JSON lines with `context`, `question`, `claim`,
-`label`, and `dataset`, the name of the file. `answers_held.txt` is left to measure on.
+In: `tests/data/written.txt`, `answers.txt` and `short.txt`. Out: JSON lines with `context`,
+`question`, `claim`, `label`, and `dataset`, the name of the file. `answers_held.txt` is left to
+measure on.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from tests.bench._common import ROOT
 
 WRITTEN = ROOT / "tests" / "data" / "written.txt"
 ANSWERS = ROOT / "tests" / "data" / "answers.txt"
+SHORT = ROOT / "tests" / "data" / "short.txt"
 HELD = ROOT / "tests" / "data" / "answers_held.txt"
 
 
@@ -28,7 +30,7 @@ def main(argv: Sequence[str]) -> None:
         raise SystemExit(2)
     lines = [
         json.dumps(row, ensure_ascii=False) + "\n"
-        for path in (WRITTEN, ANSWERS)
+        for path in (WRITTEN, ANSWERS, SHORT)
         for row in rows(path)
     ]
     Path(argv[0]).write_text("".join(lines), "utf-8")

@@ -300,14 +300,14 @@ def _first_two(text: str) -> Iterator[Value]:
 _OF_A = re.compile(r"(?:\s+of)?\s+an?\s+|-", re.I)
 _EACH = re.compile(r"\b(?:every|each|per)\s+$", re.I)
 _EACH_LONG = 8
-_GAP = re.compile(r"\s+")
+_SPACES = re.compile(r"\s+")
 
 
 def _part_of_unit(match: re.Match[str], text: str) -> Value | None:
     """Return "three quarters of an hour", "half-litre", "every half hour" as amounts."""
     gap = _OF_A.match(text, match.end("p"))
     if gap is None and _EACH.search(text, max(0, match.start() - _EACH_LONG), match.start()):
-        gap = _GAP.match(text, match.end("p"))
+        gap = _SPACES.match(text, match.end("p"))
     if gap is None or (match["p"].lower() in ORDINALS and match["n"] is None):
         return None
     word = _WORD_AFTER.match(text, gap.end())

@@ -118,7 +118,9 @@ class Card:
 
     def _recipe(self) -> list[tuple[str, str]]:
         settings = self.settings
+        kept = [("share of the model that it began from", f"{settings.keep:g}")]
         return [
+            *(kept if settings.keep else []),
             ("seed", str(settings.seed)),
             ("highest learning rate", f"{settings.rate:g}"),
             ("word pieces of a batch", f"{settings.budget:,}"),

@@ -29,6 +29,9 @@ def train_command(
             help="What to start from: an encoder, a model, or `shipped`, the one in this package.",
         ),
     ] = None,
+    keep: Annotated[
+        float, typer.Option(help="Share of the model in --init in the result; less is forgotten.")
+    ] = 0.0,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
     seed: Annotated[int, typer.Option(help="Same seed, same steps: same model.")] = 0,
     epochs: Annotated[float, typer.Option(help="How often the data is seen at most.")] = 2.0,
@@ -54,6 +57,7 @@ def train_command(
             data=data,
             out=out,
             init=init,
+            keep=keep,
             resume=resume,
             seed=seed,
             epochs=epochs,

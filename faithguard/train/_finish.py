@@ -28,7 +28,10 @@ from faithguard.train._fusion import fuse
 from faithguard.train._rows import Parts
 from faithguard.train._settings import Settings
 
-__all__ = ["LEAST_AGREEMENT", "finish"]
+__all__ = ["LEAST_AGREEMENT", "MEAN", "finish"]
+
+MEAN = "mean"
+"""The folder, in that of the run, of the mean with the model that the run began from."""
 
 LEAST_AGREEMENT = 0.985
 """Share of pairs on which int8 must give the label that float32 gives, to be served instead."""
@@ -44,7 +47,7 @@ def finish(
     trained: Mapping[str, float],
 ) -> Path:
     """Write all that serving needs and return its folder."""
-    source, folder = settings.out / "model", settings.out / "onnx"
+    source, folder = settings.out / (MEAN if settings.keep else "model"), settings.out / "onnx"
     folder.mkdir(parents=True, exist_ok=True)
     export(source, folder / FLOAT32)
     tokenizer = folder / "tokenizer.json"

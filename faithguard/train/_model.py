@@ -33,8 +33,10 @@ __all__ = [
     "base",
     "inputs",
     "judged",
+    "judges",
     "load",
     "losses",
+    "mean",
     "pad_of",
     "padded",
     "precision_here",
@@ -98,6 +100,20 @@ def weights(folder: Path) -> Path:
     """Return the file of a folder, as `base` returns it, that holds the weights."""
     tensors = folder / _TENSORS
     return tensors if tensors.is_file() else served(folder).file
+
+
+def judges(folder: Path) -> bool:
+    """Say whether the model of a folder, as `base` returns it, has a head that is trained."""
+    kinds = json.loads((folder / "config.json").read_text("utf-8")).get("architectures") or [""]
+    return str(kinds[0]).endswith("ForSequenceClassification")
+
+
+def mean(one: dict[str, Tensor], other: dict[str, Tensor], share: float) -> dict[str, Tensor]:
+    """Return the weights of two models of one shape, the other's with a share in [0, 1]."""
+    return {
+        name: torch.lerp(value, other[name], share) if value.is_floating_point() else value
+        for name, value in one.items()
+    }
 
 
 def load(folder: Path, *, seed: int, device: str) -> Model:

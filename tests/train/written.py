@@ -3,8 +3,8 @@
     python -m tests.train.written OUT
 
 In: `tests/data/written.txt`, `answers.txt` and `short.txt`. Out: JSON lines with `context`,
-`question`, `claim`, `label`, and `dataset`, the name of the file. `answers_held.txt` is left to
-measure on.
+`question`, `claim`, `label`, and `dataset`, the name of the file. `answers_held.txt` and
+`short_held.txt` are left to measure on.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ WRITTEN = ROOT / "tests" / "data" / "written.txt"
 ANSWERS = ROOT / "tests" / "data" / "answers.txt"
 SHORT = ROOT / "tests" / "data" / "short.txt"
 HELD = ROOT / "tests" / "data" / "answers_held.txt"
+SHORT_HELD = ROOT / "tests" / "data" / "short_held.txt"
 
 
 def main(argv: Sequence[str]) -> None:

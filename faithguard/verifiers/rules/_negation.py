@@ -191,7 +191,9 @@ def _right_behind(reading: Reading, start: int) -> frozenset[str]:
 _NEAR_BY = 12
 _FEW_BEHIND = 2
 _DENYING_THAT = re.compile(
-    r"\b(?:not|no|never|without|(?:rather|other)\s+than|instead\s+of|free\s+of)\b|n['’]t\b", re.I
+    r"(?:\b(?:not|no|never|(?:rather|other)\s+than|instead\s+of)\b|n['’]t\b)"
+    r"(?!\s+(?:only|even|just|merely)\b)",
+    re.I,
 )
 _BY_NOBODY = re.compile(r"\bby\s+(?:nobody|no\s+one|none)\b", re.I)
 _YET = re.compile(r"\byet\b", re.I)

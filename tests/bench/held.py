@@ -3,10 +3,10 @@
     python -m tests.bench.held [short] [STEP]
 
 In: `tests/data/answers_held.txt`, or with "short" `short_held.txt`; with STEP, every STEP-th claim
-of it, each taken as it is. Out:
-a markdown table of balanced accuracy with a bootstrap interval, AUROC, the supported claims kept
-and the unsupported ones detected: for the default, for its rules with words instead of the model,
-and for the lexical floor, whose threshold is tuned on these very rows.
+of it, each taken as it is. Out: a markdown table of balanced accuracy with a bootstrap interval,
+AUROC, the supported claims kept and the unsupported ones detected: for the default, for its rules
+with words instead of the model, and for the lexical floor, whose threshold is tuned on these very
+rows.
 """
 
 from __future__ import annotations

@@ -635,6 +635,7 @@ _KIND_OF_TIME = re.compile(
 
 
 _KINDS = frozenset("wtfcae")
+"""Their first letters, which are quick to look up."""
 
 
 def _unit_at(text: str, stop: int) -> tuple[str, Fraction, int]:

@@ -407,9 +407,9 @@ def _alike(text: str) -> dict[str, list[str]]:
     return found
 
 
-def _exchange(pair: _Pair, where: str) -> tuple[str, str] | None:
-    """Return a word of a text, and one of the foreign text that ends like it and is not there."""
-    mine, others = _alike(where), _alike(pair.foreign)
+def _exchange(pair: _Pair) -> tuple[str, str] | None:
+    """Return a word of the claim, and a foreign one that ends like it and stands in neither."""
+    mine, others = _alike(pair.claim), _alike(pair.foreign)
     known = f"{pair.premise} {pair.claim}".lower()
     pairs = [
         (word, other)
@@ -430,7 +430,7 @@ def _other_word(pair: _Pair) -> Made | None:
 
     Whoever reads half of a sentence and takes the rest for granted must be wrong sometimes.
     """
-    exchange = _exchange(pair, pair.claim)
+    exchange = _exchange(pair)
     if exchange is None:
         return None
     premise = _with_word(pair.premise, *exchange)
@@ -536,7 +536,7 @@ def _surname(pair: _Pair) -> Made | None:
 
 def _same_other_word(pair: _Pair) -> Made | None:
     """Replace a word that both hold by one that has nothing to do with them, in both."""
-    exchange = _exchange(pair, pair.claim)
+    exchange = _exchange(pair)
     if exchange is None:
         return None
     premise = _with_word(pair.premise, *exchange)

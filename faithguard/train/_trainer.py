@@ -186,7 +186,7 @@ class _Run:
         )
         self._model.load_state_dict(_model.mean(best, first, settings.keep))
         _model.save(self._model, settings.out / MEAN, self._tokenizer)
-        self._state.figures = self._measured()
+        _, self._state.figures = self._measured()
 
     def _finish(self, choosing: Sequence[Example], meter: Meter) -> Path:
         """Write the files to serve from."""
@@ -288,10 +288,9 @@ class _Run:
     def _look(self, meter: Meter) -> None:
         """Measure on the rows held apart, and keep the model if it is the best so far."""
         state = self._state
-        figures = self._measured()
-        loss = figures["loss"]
+        loss, figures = self._measured()
         state.looked = min(1.0, self._done())
-        better = loss is not None and (state.best is None or loss < state.best)
+        better = state.best is None or loss < state.best
         if better:
             state.best, state.since, state.figures = loss, 0, figures
             _model.save(self._model, self._settings.out / "model", self._tokenizer)
@@ -300,8 +299,8 @@ class _Run:
         meter.look(figures, step=state.step, best=better)
         self._save()
 
-    def _measured(self) -> dict[str, float | None]:
-        """Return the figures of the model as it stands on the rows held apart."""
+    def _measured(self) -> tuple[float, dict[str, float | None]]:
+        """Return the loss of the model as it stands on the rows held apart, and all figures."""
         loss, pairs = _model.judged(
             self._model,
             iter(self._held),
@@ -310,7 +309,7 @@ class _Run:
             half=self._state.precision == "bfloat16",
         )
         mean_balanced, mean_area = mean_over_sets(pairs)
-        return {
+        return loss, {
             "loss": loss,
             "balanced": balanced(pairs),
             "auroc": area(pairs),

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.bench._common import ROOT, read_jsonl
-from tests.train.written import ANSWERS, HELD, SHORT, SHORT_HELD, WRITTEN, rows
+from tests.train.written import ANSWERS, HELD, SHORT, SHORT_HELD, TRAINED, WRITTEN, rows
 
 EXAMS = ("near_misses.jsonl", "exam_verdicts.jsonl")
 
@@ -40,10 +40,7 @@ def test_each_context_has_claims_of_both_kinds(path: Path, supported: tuple[floa
 
 def test_what_is_held_is_not_trained_on() -> None:
     """Not a passage of it."""
-    trained = {
-        text for path in (WRITTEN, ANSWERS, SHORT) for row in rows(path) for text in row["context"]
-    }
-
+    trained = {text for path in TRAINED for row in rows(path) for text in row["context"]}
     held = {text for path in (HELD, SHORT_HELD) for row in rows(path) for text in row["context"]}
 
     assert not trained & held
@@ -52,10 +49,7 @@ def test_what_is_held_is_not_trained_on() -> None:
 def test_no_exam_is_trained_on() -> None:
     """Neither a passage nor a claim of one stands among them."""
     written = {
-        text
-        for path in (WRITTEN, ANSWERS, SHORT)
-        for row in rows(path)
-        for text in (*row["context"], row["claim"])
+        text for path in TRAINED for row in rows(path) for text in (*row["context"], row["claim"])
     }
     examined = {
         text

@@ -22,6 +22,7 @@ ANSWERS = ROOT / "tests" / "data" / "answers.txt"
 SHORT = ROOT / "tests" / "data" / "short.txt"
 HELD = ROOT / "tests" / "data" / "answers_held.txt"
 SHORT_HELD = ROOT / "tests" / "data" / "short_held.txt"
+TRAINED = (WRITTEN, ANSWERS, SHORT)
 
 
 def main(argv: Sequence[str]) -> None:
@@ -29,11 +30,7 @@ def main(argv: Sequence[str]) -> None:
     if len(argv) != 1:
         print("name one file to write", file=sys.stderr)
         raise SystemExit(2)
-    lines = [
-        json.dumps(row, ensure_ascii=False) + "\n"
-        for path in (WRITTEN, ANSWERS, SHORT)
-        for row in rows(path)
-    ]
+    lines = [json.dumps(row, ensure_ascii=False) + "\n" for path in TRAINED for row in rows(path)]
     Path(argv[0]).write_text("".join(lines), "utf-8")
 
 

@@ -52,11 +52,9 @@ _FIGURES = re.compile(
 )
 # "by the 26th", and not "the 26th floor"
 _DAY_OF_MONTH = re.compile(
-    r"(?:\b(?:the|on)\s+(?P<n>\d{1,2})(?:st|nd|rd|th)\b|"
     # "Tue 11th": the weekday is a value of its own
-    r"(?<=day\s|Tue\s|Thu\s|urs\s|Mon\s|Wed\s|Fri\s|Sat\s|Sun\s|ues\s)"
-    r"(?P<m>\d{1,2})(?:st|nd|rd|th)\b)"
-    r"(?!-)(?=\W*$|[.,;:)]|\s+(?:and|or|to|at|of|in|until|by)\b)",
+    r"(?:\b(?:the|on)\s+|(?<=day\s|Tue\s|Thu\s|urs\s|Mon\s|Wed\s|Fri\s|Sat\s|Sun\s|ues\s))"
+    r"(\d{1,2})(?:st|nd|rd|th)\b(?!-)(?=\W*$|[.,;:)]|\s+(?:and|or|to|at|of|in|until|by)\b)",
     re.I,
 )
 _RANGE_OF_DAYS = re.compile(
@@ -121,9 +119,8 @@ def dates(text: str, months: Collection[str], *, figures: bool, ordinals: bool) 
     for match in _YEAR.finditer(text) if "年" in text else ():
         yield _value("date", {(int(match[1]), 0, 0)}, match, text)
     for match in _DAY_OF_MONTH.finditer(text) if ordinals else ():
-        number = int(match["n"] or match["m"])
-        if 1 <= number <= 31:
-            yield _value("date", {(0, 0, number)}, match, text)
+        if 1 <= int(match[1]) <= 31:
+            yield _value("date", {(0, 0, int(match[1]))}, match, text)
 
 
 _ORDER = re.compile(

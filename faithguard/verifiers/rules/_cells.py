@@ -14,6 +14,7 @@ from faithguard._denied import is_negative
 from faithguard.types import Verdict
 from faithguard.verifiers.rules._reading import Reading, read
 from faithguard.verifiers.rules._scene import Scene, contradiction, unmentioned
+from faithguard.verifiers.rules._small_words import EACH
 from faithguard.verifiers.rules._tables import Cell, Table
 
 __all__ = ["Ticked", "ticked", "wrongly_ticked"]
@@ -22,7 +23,6 @@ _ABSENT = frozenset(("–", "-", "—"))
 """What may also stand where nothing is known."""
 _EITHER = frozenset(("x", ""))
 """A tick to some, a cross to others."""
-_ALL = frozenset("all every each both any".split())
 _OTHERWISE = frozenset("unlike instead except whereas".split())
 _MOST = 400
 """Sentences that are looked at."""
@@ -96,7 +96,7 @@ def _told(scene: Scene, one: Ticked) -> Iterator[tuple[bool, int]]:
         here = one.row <= keys
         if "only" in words and not here:
             yield False, number
-        elif here or not words.isdisjoint(_ALL):
+        elif here or not words.isdisjoint(EACH):
             said = _polarity(reading, one, words)
             if said is not None:
                 yield said, number

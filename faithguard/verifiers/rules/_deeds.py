@@ -127,11 +127,11 @@ class _Deeds(Groups):
         near = last is not None and group.start - last.at <= 1
         if last is None or not near or not group.infinitive or deed.denied:
             return deed
-        if self._word(group.start) == "to" and last.verb in _FORBIDDING and not last.denied:
-            return replace(deed, denied=True, modal="can")
-        if not last.denied:
+        if self._word(group.start) != "to":
             return deed
-        if self._word(group.start) != "to" or last.verb not in _GOVERNING:
+        if last.verb in _FORBIDDING and not last.denied:
+            return replace(deed, denied=True, modal="can")
+        if last.verb not in _GOVERNING or not last.denied:
             return deed
         needed = last.verb in _NEEDED or last.modal == "need"
         return replace(deed, denied=True, modal="need" if needed else deed.modal)

@@ -17,7 +17,7 @@ from faithguard.verifiers.rules._reading import Clause, Reading, keys_of_all
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
 from faithguard.verifiers.rules._told import known_deeds, told
 
-__all__ = ["left_out", "FEW_NEAR", "SCOPE", "TOO", "excepted", "is_excepted", "waived"]
+__all__ = ["ELSE", "left_out", "FEW_NEAR", "SCOPE", "TOO", "excepted", "is_excepted", "waived"]
 
 _EXCEPT = re.compile(
     r"\b(?:except(?:\s+for|ing|ed)?|other\s+than|apart\s+from|with\s+the\s+exception\s+of|excluding|save\s+for"
@@ -169,7 +169,8 @@ def _demands_it(text: str) -> bool:
 
 _DUTY = re.compile(r"\b(?:must|ha(?:s|ve)\s+to|needs?\s+to|required)\b", re.I)
 _EVEN_IF = re.compile(r"\beven\s+(?:if|when|though)\b", re.I)
-_ELSE = re.compile(r"\b(?:otherwise|else)\b", re.I)
+ELSE = re.compile(r"\b(?:otherwise|else)\b", re.I)
+"""What tells what holds without a condition."""
 TOO = re.compile(r"\btoo\s+\w+(?:\s+\w+)?\s+to\b", re.I)
 """What is "too much to carry over" cannot be."""
 _STATEMENT_ENDS = re.compile(r"[;.:!?]")
@@ -185,7 +186,7 @@ def _demanded(scene: Scene, name: str, keys: frozenset[str]) -> Verdict | None:
         before = [t for t in near.reading.tokens if t.start < asked.start()][-SCOPE:]
         if any(negates(t, near.reading.text) for t in before):
             continue  # "not required"
-        if is_excepted(scene, near) or _ELSE.search(near.reading.text, asked.end()):
+        if is_excepted(scene, near) or ELSE.search(near.reading.text, asked.end()):
             continue  # the second: it tells what holds otherwise
         if any(
             keys & _phrase_after(near.reading, match.end())[0]

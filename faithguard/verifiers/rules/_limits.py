@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from faithguard.types import Verdict
 from faithguard.verifiers._values import Value
 from faithguard.verifiers._values._words import language
-from faithguard.verifiers.rules._exceptions import TOO, is_excepted
+from faithguard.verifiers.rules._exceptions import ELSE, TOO, is_excepted
 from faithguard.verifiers.rules._lexicon import alike
 from faithguard.verifiers.rules._measures import keys_between
 from faithguard.verifiers.rules._reading import Reading
@@ -163,15 +163,18 @@ def _rightly(scene: Scene, near: Near, waivers: list[tuple[int, frozenset[str]]]
         return True
     return any(
         alike(keys, own)
-        and (_ALSO.match(near.reading.text, at) or _goes_without(scene.reading, place, near, at))
+        and (
+            _ALSO.match(near.reading.text, at)
+            or _goes_without(scene.reading, place, near.reading, at)
+        )
         for place, keys in waivers
         for at, own in _waivers(near.reading)
     )
 
 
-def _goes_without(mine: Reading, place: int, near: Near, at: int) -> bool:
+def _goes_without(mine: Reading, place: int, theirs: Reading, at: int) -> bool:
     """Whether both say what it is without: "a refund without a receipt needs his approval"."""
-    places = ((mine, place), (near.reading, at))
+    places = ((mine, place), (theirs, at))
     barred = {
         _BARS.search(reading.text, max(0, start - _BEHIND), start) is not None
         for reading, start in places
@@ -185,10 +188,7 @@ _WITHOUT = re.compile(r"without\b", re.I)
 def _told_both_ways(near: Near, limit: _Limit) -> bool:
     """Whether a sentence also says what holds without its condition: "otherwise two years"."""
     text = near.reading.text
-    return _ELSE.search(text, text.find(limit.text) + len(limit.text)) is not None
-
-
-_ELSE = re.compile(r"\b(?:otherwise|else)\b", re.I)
+    return ELSE.search(text, text.find(limit.text) + len(limit.text)) is not None
 
 
 def _gainsays(text: str, at: int, limit: _Limit, claim: str) -> bool:

@@ -18,6 +18,7 @@ __all__ = [
     "CONTRAST",
     "DETERMINERS",
     "DO",
+    "EACH",
     "FINITE",
     "GERUND_LEADS",
     "HAVE",
@@ -105,6 +106,10 @@ DETERMINERS = frozenset(
     "the a an this these those his her its their our your my no each every some any all both"
     " another such what whose one most many few several".split()
 )
+
+
+EACH = frozenset("all any both each every".split())
+"""What says a thing of each of a kind."""
 
 
 NONE = frozenset("no none nobody nothing neither nor".split())

@@ -16,7 +16,7 @@ from faithguard.verifiers._terms import stem
 from faithguard.verifiers.rules._deeds import Deed
 from faithguard.verifiers.rules._reading import Reading, key_of, keys_of_all
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction
-from faithguard.verifiers.rules._small_words import PREPOSITIONS, RELATIVE
+from faithguard.verifiers.rules._small_words import EACH, PREPOSITIONS, RELATIVE
 from faithguard.verifiers.rules._told import known_deeds, told
 
 __all__ = [
@@ -307,20 +307,17 @@ def _is_any(deed: Deed, reading: Reading) -> bool:
     """Whether all of a kind do it, of which the claim's may be one: "both teams"."""
     inside = range(deed.start, deed.end)
     first = min((n for n in inside if reading.tokens[n].key in deed.agents), default=0)
-    return any(token.lower in _EACH for token in reading.tokens[max(0, first - 2) : first])
-
-
-_EACH = frozenset("all any both each every".split())
+    return any(token.lower in EACH for token in reading.tokens[max(0, first - 2) : first])
 
 
 def _may_be_meant(mine: Deed, theirs: Deed, reading: Reading) -> bool:
     """Whether "which" may as well mean the claim's doer: "works between A and B, which end"."""
     before = reading.tokens[: theirs.at]
-    relative = max((n for n, token in enumerate(before) if token.lower in RELATIVE), default=-1)
-    places = [n for n, token in enumerate(before[: max(0, relative)]) if token.key in mine.agents]
-    if not places or not mine.agents <= {token.key for token in before[:relative]}:
+    relative = max((n for n, token in enumerate(before) if token.lower in RELATIVE), default=0)
+    if not mine.agents <= {token.key for token in before[:relative]}:
         return False
-    return before[places[-1] + 1].lower in PREPOSITIONS
+    last = max(n for n, token in enumerate(before[:relative]) if token.key in mine.agents)
+    return before[last + 1].lower in PREPOSITIONS
 
 
 def _behind_report(deed: Deed, reading: Reading) -> bool:

@@ -19,11 +19,10 @@ from faithguard.verifiers.rules._measures import keys_between
 from faithguard.verifiers.rules._parts import denies
 from faithguard.verifiers.rules._reading import Reading, Token
 from faithguard.verifiers.rules._scene import Near, Scene, contradiction, unmentioned
-from faithguard.verifiers.rules._small_words import BE, DO, HAVE, MODALS
+from faithguard.verifiers.rules._small_words import BE, DO, EACH, HAVE, MODALS
 
 __all__ = ["widened"]
 
-_ALL = frozenset("all every each any both".split())
 _RESTRICTS = frozenset(
     "who whose which that with without in on at from of under over above below between aged marked"
     " for holding during after before".split()
@@ -53,7 +52,7 @@ def _of_all(scene: Scene, name: str) -> Verdict | None:
     """Veto "all passengers" where "passengers in the sleeping car" is said."""
     tokens = scene.reading.tokens
     for number, token in enumerate(tokens[:-1]):
-        if token.lower not in _ALL or (number and tokens[number - 1].lower in ("at", "not", "of")):
+        if token.lower not in EACH or (number and tokens[number - 1].lower in ("at", "not", "of")):
             continue
         noun = _noun(tokens, number + 1)
         if noun is None or _is_rate(tokens, number, noun):
@@ -92,7 +91,7 @@ def _all_of(reading: Reading, noun: str) -> bool:
     """Whether a sentence says "all" before a noun itself."""
     tokens = reading.tokens
     return any(
-        token.lower in _ALL | {"per"}
+        token.lower in EACH | {"per"}
         and noun in {t.key for t in tokens[number + 1 : number + _LONGEST]}
         for number, token in enumerate(tokens)
     )
